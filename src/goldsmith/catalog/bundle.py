@@ -1,0 +1,252 @@
+"""The catalog as files: rows out of YAML or JSON with everything wrong said at once, and back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from goldsmith.catalog.columns import EARLIEST, LATEST, Column, Kind, plain
+from goldsmith.catalog.documents import BadFiles, Mapped, Problem, read, write
+from goldsmith.catalog.rows import Row, key_text
+from goldsmith.catalog.schema import BY_TABLE, DECLARED
+from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.errors import nearest
+
+#: PostgreSQL cannot index longer keys, and nobody can read them.
+LONGEST_KEY = 255
+_LARGEST = 2**63
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundle:
+    """Rows as files declare them, by table and key, with the place each was said."""
+
+    rows: Mapping[type[Row], Mapping[tuple[Any, ...], Row]]
+    places: Mapping[tuple[str, tuple[Any, ...]], str] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return sum(len(rows) for rows in self.rows.values())
+
+
+def load(files: Iterable[tuple[str, str]]) -> Bundle:
+    """The rows of some files; raises with every problem of every file."""
+    loader = _Loader()
+    for name, text in files:
+        documents, problems = read(text, name)
+        loader.problems += problems
+        for document in documents:
+            loader.add(name, document)
+    if loader.problems:
+        raise BadFiles(problems=tuple(loader.problems))
+    return Bundle(rows=loader.rows, places=loader.places)
+
+
+class _Loader:
+    """Gathers rows and problems over all files."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+        self.rows: dict[type[Row], dict[tuple[Any, ...], Row]] = {}
+        self.places: dict[tuple[str, tuple[Any, ...]], str] = {}
+        self.file = ""
+
+    def add(self, file: str, document: Any) -> None:
+        self.file = file
+        if document is None:
+            return
+        if not isinstance(document, Mapped):
+            self._wrong(1, "a catalog file is a mapping of tables: `pipelines:`, `stages:` …")
+            return
+        for name, rows in document.items():
+            line = document.lines[name]
+            if name not in BY_TABLE:
+                self._wrong(line, f"there is no table '{name}'{_meant(name, list(BY_TABLE))}")
+            elif rows is None:
+                self.rows.setdefault(BY_TABLE[name], {})
+            elif not isinstance(rows, list):
+                self._wrong(line, f"'{name}' has to be a list of rows")
+            else:
+                self.rows.setdefault(BY_TABLE[name], {})
+                for row in rows:
+                    self._row(BY_TABLE[name], row, line)
+
+    def _row(self, kind: type[Row], said: Any, line: int) -> None:
+        spec = kind.table
+        if not isinstance(said, Mapped):
+            self._wrong(line, f"a row of '{spec.name}' has to be a mapping of columns")
+            return
+        before = len(self.problems)
+        known = {column.name: column for column in spec.in_files}
+        values: dict[str, Any] = {}
+        for name, value in said.items():
+            column = known.get(name)
+            at = said.lines[name]
+            if column is None:
+                self._wrong(at, f"'{spec.name}' has no column '{name}'{_meant(name, list(known))}")
+            elif value is not None:
+                try:
+                    values[name] = convert(column, value)
+                except ValueError as error:
+                    self._wrong(at, f"{spec.name}.{name} {error}")
+        for name in spec.key:
+            if said.get(name) is None:
+                self._wrong(said.line, f"a row of '{spec.name}' needs '{name}'")
+        if len(self.problems) > before:
+            return
+        row = kind(**values)
+        place = f"{self.file}:{said.line}"
+        first = self.places.setdefault((spec.name, row.key), place)
+        if first is not place:
+            self._wrong(
+                said.line, f"{spec.name} '{key_text(row.key)}' is said twice; first in {first}"
+            )
+            return
+        self.rows[kind][row.key] = row
+
+    def _wrong(self, line: int, sentence: str) -> None:
+        self.problems.append(Problem(file=self.file, line=line, sentence=sentence))
+
+
+def _meant(name: str, known: Sequence[str]) -> str:
+    guess = nearest(name, known)
+    return f"; did you mean '{guess}'?" if guess else ""
+
+
+def convert(column: Column, value: Any) -> Any:
+    """A value from a file as the column's own; raises ValueError with the rest of a sentence."""
+    match column.kind:
+        case Kind.TEXT:
+            return _text(column, value)
+        case Kind.FLAG:
+            if not isinstance(value, bool):
+                raise ValueError(f"has to be true or false, not {_shown(value)}")
+            return value
+        case Kind.WHOLE:
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise ValueError(f"has to be a whole number, not {_shown(value)}")
+            return _bounded(column, value)
+        case Kind.NUMBER:
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise ValueError(f"has to be a number, not {_shown(value)}")
+            return float(_bounded(column, value))
+        case Kind.MOMENT:
+            return _moment(value)
+        case Kind.NAMES:
+            return _names(value)
+        case Kind.MAP:
+            if not isinstance(value, dict):
+                raise ValueError(f"has to be a mapping, not {_shown(value)}")
+            return _json(value)
+        case Kind.LIST:
+            if not isinstance(value, list):
+                raise ValueError(f"has to be a list, not {_shown(value)}")
+            return tuple(_json(inner) for inner in value)
+        case Kind.POLICY:
+            if isinstance(value, dict):
+                return {name: _plain_text(word) for name, word in value.items()}
+            return column.from_storage(_plain_text(value))
+
+
+def _text(column: Column, value: Any) -> str:
+    text = _plain_text(value)
+    if column.words and text not in column.words:
+        words = ", ".join(column.words)
+        raise ValueError(f"has to be one of {words}, not '{text}'{_meant(text, column.words)}")
+    if column.is_key and not 0 < len(text) <= LONGEST_KEY:
+        raise ValueError(f"has to be 1 to {LONGEST_KEY} characters long, not {len(text):,}")
+    return text
+
+
+def _plain_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"has to be text, not {_shown(value)}; put it in quotes")
+    if "\0" in value:
+        raise ValueError("holds a NUL character, which no database keeps")
+    return value
+
+
+def _bounded(column: Column, value: float) -> float:
+    largest = _LARGEST if isinstance(value, int) else 1.7e308
+    if not -largest <= value < largest:  # which nothing infinite is, and no NaN
+        raise ValueError(f"is out of range: {_shown(value)}")
+    if column.least is not None and value < column.least:
+        raise ValueError(f"has to be at least {column.least:g}, not {value:g}")
+    if column.most is not None and value > column.most:
+        raise ValueError(f"has to be at most {column.most:g}, not {value:g}")
+    return value
+
+
+def _moment(value: Any) -> datetime:
+    try:
+        when = datetime.fromisoformat(value)
+        when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"has to be a time like 2026-01-31T08:00:00+00:00, not {_shown(value)}"
+        ) from None
+    if not EARLIEST <= when < LATEST:
+        raise ValueError(f"has to be in the years 1000 to 9998, not {_shown(value)}")
+    return when
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return tuple(name.strip() for name in _plain_text(value).split(",") if name.strip())
+    if not isinstance(value, list):
+        raise ValueError(f"has to be a list of names, not {_shown(value)}")
+    return tuple(_plain_text(name) for name in value)
+
+
+def _json(value: Any) -> Any:
+    """A value as both databases keep it, or a ValueError."""
+    if isinstance(value, dict):
+        return {_plain_text(name): _json(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_json(inner) for inner in value]
+    if isinstance(value, str):
+        return _plain_text(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("holds a number that is not finite")
+    return value
+
+
+def _shown(value: Any) -> str:
+    text = repr(value) if not isinstance(value, dict) else "a mapping"
+    text = "a list" if isinstance(value, list) else text
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+def export(rows: Snapshot, *, pipelines: frozenset[str] | None = None) -> str:
+    """The catalog as one YAML text, which applied again changes nothing."""
+    document: dict[str, Any] = {}
+    for kind in DECLARED:
+        kept = [row for row in rows.rows(kind) if pipelines is None or _about(row, pipelines)]
+        if kept:
+            document[kind.table.name] = [_in_order(row) for row in sorted(kept, key=_sort_key)]
+    return write(document)
+
+
+def _about(row: Row, pipelines: frozenset[str]) -> bool:
+    return getattr(row, "pipeline_id", None) in pipelines
+
+
+def _sort_key(row: Row) -> tuple[Any, ...]:
+    return row.key
+
+
+def _in_order(row: Row) -> dict[str, Any]:
+    """A row as files say it; JSON keys in one order on both databases, `type` first."""
+    return {name: _ordered(value) for name, value in row.as_file().items()}
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        names = sorted(value, key=lambda name: (name != "type", name))
+        return {name: _ordered(value[name]) for name in names}
+    if isinstance(value, list):
+        return [_ordered(inner) for inner in value]
+    return plain(value)

@@ -1,0 +1,95 @@
+"""One engine for the catalog's database, SQLite or PostgreSQL, safe under several processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.engine import make_url
+
+from goldsmith.catalog.columns import read_json, write_json
+from goldsmith.catalog.errors import CatalogUnreachable
+from goldsmith.errors import BadRequest
+
+#: How long a writer waits for another writer before it gives up.
+BUSY_SECONDS = 60
+
+
+def connect(url: str) -> sa.Engine:
+    """An engine for a URL as people write it: `sqlite:///file` or `postgresql://…`."""
+    try:
+        parsed = make_url(url)
+    except sa.exc.ArgumentError as error:
+        raise BadRequest(
+            sentence="The catalog's address is not one SQLAlchemy can read.",
+            advice="Write sqlite:///path/to/catalog.db or postgresql://user@host/database.",
+        ) from error
+    match parsed.get_backend_name():
+        case "sqlite":
+            return _sqlite(parsed)
+        case "postgresql":
+            return sa.create_engine(
+                parsed.set(drivername="postgresql+psycopg"),
+                pool_pre_ping=True,
+                json_serializer=write_json,
+                json_deserializer=read_json,
+            )
+        case other:
+            raise BadRequest(
+                sentence=f"A catalog cannot live in '{other}'.",
+                advice="Use SQLite or PostgreSQL.",
+            )
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        # The driver's own transaction handling begins too late for a consistent read.
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode = WAL")
+        # An intent lost to power, with the publish kept, would load twice.
+        connection.execute("PRAGMA synchronous = FULL")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: sa.Connection) -> None:
+        # A writer that begins as a reader can be refused half-way: it takes the lock first.
+        writes = connection.get_execution_options().get("writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """One consistent view of everything, however many statements it takes."""
+    with _reachable(engine), engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
+
+
+@contextmanager
+def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """One short transaction that changes rows, all or nothing."""
+    with (
+        _reachable(engine),
+        engine.connect().execution_options(writes=True) as connection,
+        connection.begin(),
+    ):
+        yield connection
+
+
+@contextmanager
+def _reachable(engine: sa.Engine) -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.OperationalError as error:
+        raise CatalogUnreachable(
+            url=engine.url.render_as_string(hide_password=True), cause=str(error.orig).strip()
+        ) from error

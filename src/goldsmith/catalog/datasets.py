@@ -1,0 +1,59 @@
+"""Datasets: rows of `sources` and of `targets`, seen as one namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from goldsmith.catalog.columns import key, mapping, text
+from goldsmith.catalog.rows import Row, table
+
+#: What a source's file_format may say; other words are a finding.
+FILE_FORMATS = ("avro", "csv", "json", "jsonl", "orc", "parquet", "text", "tsv")
+#: What a target's type may say: `s3` and `iceberg` are lake tables, the others warehouses.
+LAKE_TYPES = ("s3", "iceberg")
+WAREHOUSE_TYPES = ("redshift", "postgres", "duckdb")
+
+
+@table(
+    "sources",
+    purpose="One row a dataset that is read: where its files lie, in which format and schema.",
+    read_by="planner, readers, throttles, path search",
+    takes_effect="at the next plan",
+)
+class Source(Row):
+    """A place stages read, as the catalog describes it."""
+
+    source_id: str = key(doc="The dataset's id, shared with `targets`.")
+    s3_path: str | None = text(default=None, doc="Where its files lie: `s3://bucket/prefix/`.")
+    file_format: str | None = text(
+        default=None, doc=f"{', '.join(FILE_FORMATS)}; unset: by the files' endings."
+    )
+    schema_arn: str | None = text(
+        default=None, doc="A Glue schema; embedded: a file of the schemas folder."
+    )
+    declared_schema: str | None = text(
+        default=None, doc="The schema in Spark's words (`id BIGINT, name STRING`)."
+    )
+    options: Mapping[str, Any] = mapping(
+        default=None, doc="Spark's reader options by their own names, beside ours."
+    )
+
+
+@table(
+    "targets",
+    purpose="One row a dataset that is written: a lake table or a warehouse table.",
+    read_by="planner, writers, warehouses, throttles",
+    takes_effect="at the next plan; a changed location never moves or deletes data",
+)
+class Target(Row):
+    """A place stages write, as the catalog describes it."""
+
+    target_id: str = key(doc="The dataset's id, shared with `sources`.")
+    location: str | None = text(
+        default=None, doc="An S3 prefix for a lake table, `schema.table` for a warehouse."
+    )
+    type: str | None = text(default=None, doc=f"{', '.join((*LAKE_TYPES, *WAREHOUSE_TYPES))}.")
+    options: Mapping[str, Any] = mapping(
+        default=None, doc="distkey, sortkey, table properties … by the words of its type."
+    )

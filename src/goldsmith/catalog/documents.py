@@ -1,0 +1,279 @@
+"""YAML and JSON texts as values that remember their lines; nothing a text says can hurt us.
+
+Scalars follow the YAML 1.2 core words: `yes` and `no` are text, `12:30` is not 750, and a date
+stays the text it is. What is read here is a subset of what PyYAML's writer quotes, so that
+everything `export` writes is read back as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from goldsmith.errors import GoldsmithError
+
+#: Deeper values are no catalog. libyaml itself stops at a thousand levels.
+MOST_LEVELS = 64
+#: How many values aliases may stand for: a bomb says a billion in ten lines.
+MOST_ALIASED = 100_000
+
+_PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}", re.IGNORECASE)
+_INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?\Z")
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Problem:
+    """One thing wrong in a file, with its place."""
+
+    file: str
+    line: int
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.sentence}"
+
+
+@dataclass(eq=False, kw_only=True)
+class BadFiles(GoldsmithError):
+    """Files that cannot be read as a catalog; everything wrong with them at once."""
+
+    problems: tuple[Problem, ...]
+
+    def __str__(self) -> str:
+        several = f"{len(self.problems)} problems" if len(self.problems) > 1 else "A problem"
+        return f"{several} in the files:\n" + "\n".join(f"  {p}" for p in self.problems)
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith catalog schema` prints a JSON Schema that editors complete from."
+
+
+class Mapped(dict[str, Any]):
+    """A mapping that remembers where it and each of its keys stand."""
+
+    __slots__ = ("line", "lines")
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+        self.lines: dict[str, int] = {}
+
+
+class _Unreadable(Exception):
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.problem = (line, sentence)
+
+
+def read(text: str, file: str) -> tuple[list[Any], list[Problem]]:
+    """The documents of a text, and what is wrong with it."""
+    problems: list[Problem] = []
+    try:
+        if file.endswith(".json"):
+            # JSON may be indented by tabs, which YAML forbids outside of strings, and writes
+            # characters beyond the first 65,536 as two escapes.
+            text = _PAIR.sub(lambda pair: json.loads(f'"{pair[0]}"'), text.replace("\t", " "))
+        text.encode("utf-8")
+        builder = _Builder(problems, file)
+        return list(builder.documents(yaml.parse(text, Loader=yaml.CSafeLoader))), problems
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        sentence = "a character here is half of one (a lone surrogate)"
+        return [], [Problem(file=file, line=line, sentence=sentence)]
+    except _Unreadable as error:
+        line, sentence = error.problem
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = (mark.line if mark else 0) + 1
+        sentence = f"this is not YAML: {error.problem or error.context}"
+    except yaml.YAMLError as error:
+        line, sentence = 1, f"this is not YAML: {str(error).splitlines()[0]}"
+    return [], [*problems, Problem(file=file, line=line, sentence=sentence)]
+
+
+class _Builder:
+    """Values out of YAML events, without recursion."""
+
+    def __init__(self, problems: list[Problem], file: str) -> None:
+        self.problems = problems
+        self.file = file
+        self.anchors: dict[str, Any] = {}
+        self.aliased = 0
+
+    def documents(self, events: Iterator[Any]) -> Iterator[Any]:
+        stack: list[Any] = []
+        keys: list[tuple[str, int] | None] = []
+        anchors: list[str | None] = []
+        for event in events:
+            if isinstance(event, yaml.ScalarEvent):
+                value = self._scalar(event)
+                if event.anchor:
+                    self.anchors[event.anchor] = value
+            elif isinstance(event, yaml.AliasEvent):
+                value = self._alias(event)
+            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+                if len(stack) >= MOST_LEVELS:
+                    raise _Unreadable(_line(event), f"nested more than {MOST_LEVELS} levels deep")
+                mapping = isinstance(event, yaml.MappingStartEvent)
+                stack.append(Mapped(_line(event)) if mapping else [])
+                keys.append(None)
+                anchors.append(event.anchor)
+                continue
+            elif isinstance(event, yaml.CollectionEndEvent):
+                value = stack.pop()
+                keys.pop()
+                anchor = anchors.pop()
+                if anchor:
+                    self.anchors[anchor] = value
+            elif isinstance(event, yaml.DocumentStartEvent):
+                self.anchors.clear()
+                continue
+            else:
+                continue
+            if not stack:
+                yield value
+            elif isinstance(stack[-1], list):
+                stack[-1].append(value)
+            elif keys[-1] is None:
+                keys[-1] = self._key(event, value)
+            else:
+                self._put(stack[-1], keys[-1], value)
+                keys[-1] = None
+
+    def _key(self, event: Any, value: Any) -> tuple[str, int]:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise _Unreadable(_line(event), "a key has to be a word")
+        return event.value, _line(event)
+
+    def _put(self, mapping: Mapped, key: tuple[str, int], value: Any) -> None:
+        name, line = key
+        if name in mapping:
+            self.problems.append(
+                Problem(
+                    file=self.file,
+                    line=line,
+                    sentence=f"'{name}' is said twice; first in line {mapping.lines[name]}",
+                )
+            )
+            return
+        mapping[name] = value
+        mapping.lines[name] = line
+
+    def _scalar(self, event: Any) -> Any:
+        text: str = event.value
+        if event.tag is not None and event.tag not in ("!", "tag:yaml.org,2002:str"):
+            raise _Unreadable(_line(event), f"the tag {event.tag} has no meaning here")
+        if not event.implicit[0] or event.tag is not None:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if text[:1] in "-+.0123456789" and len(text) <= 400:
+            if _INT.match(text):
+                return int(text)
+            if _FLOAT.match(text):
+                return float(text)
+        return text
+
+    def _alias(self, event: Any) -> Any:
+        if event.anchor not in self.anchors:
+            raise _Unreadable(_line(event), f"nothing is called &{event.anchor} before this")
+        value = self.anchors[event.anchor]
+        self.aliased += _size(value, MOST_ALIASED)
+        if self.aliased > MOST_ALIASED:
+            raise _Unreadable(_line(event), "aliases stand for too many values")
+        return value
+
+
+def _size(value: Any, most: int) -> int:
+    """How many values there are in a value, counted no further than the limit."""
+    counted, waiting = 0, [value]
+    while waiting and counted <= most:
+        counted += 1
+        inner = waiting.pop()
+        if isinstance(inner, dict):
+            waiting.extend(inner.values())
+        elif isinstance(inner, list):
+            waiting.extend(inner)
+    return counted
+
+
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
+class _Writer(yaml.CSafeDumper):
+    """Writes what `read` reads, SQL as a block people can read."""
+
+
+def _write_text(writer: _Writer, text: str) -> yaml.ScalarNode:
+    lines = text.split("\n")
+    readable = len(lines) > 1 and text.isascii() and text.replace("\n", "").isprintable()
+    neat = readable and not any(line != line.rstrip() for line in lines) and text == text.lstrip()
+    return writer.represent_scalar("tag:yaml.org,2002:str", text, style="|" if neat else None)
+
+
+_Writer.add_representer(str, _write_text)
+
+
+def write(document: Any) -> str:
+    """A document as YAML."""
+    if not document:
+        return ""
+    text: str = yaml.dump(document, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=100)
+    return text
+
+
+def files_of(paths: Sequence[str], stdin: Any) -> Iterator[tuple[str, str]]:
+    """Name and text of each file: files as they are, folders with all they hold, `-`."""
+    for path in paths:
+        if path == "-":
+            yield "<stdin>", stdin.read()
+            continue
+        place = Path(path)
+        if not place.exists():
+            raise FileMissing(path=path)
+        found = _in_folder(place) if place.is_dir() else [place]
+        for file in found:
+            try:
+                yield str(file), file.read_text(encoding="utf-8-sig")
+            except UnicodeDecodeError as error:
+                sentence = f"this is not text in UTF-8 (byte {error.start})"
+                problem = Problem(file=str(file), line=1, sentence=sentence)
+                raise BadFiles(problems=(problem,)) from error
+            except OSError as error:
+                raise FileMissing(path=str(file)) from error
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    return sorted(
+        file
+        for ending in ("*.yaml", "*.yml", "*.json")
+        for file in folder.rglob(ending)
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    )
+
+
+@dataclass(eq=False, kw_only=True)
+class FileMissing(GoldsmithError):
+    """A file that was named cannot be read."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"There is no file or folder '{self.path}' that can be read."
+
+    @property
+    def hint(self) -> str:
+        return "Name files, folders, or - for standard input."

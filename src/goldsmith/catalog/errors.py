@@ -1,0 +1,124 @@
+"""What can be wrong with a catalog as a whole, or with a request to change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from goldsmith.errors import GoldsmithError
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogUnreachable(GoldsmithError):
+    """The catalog's database does not answer."""
+
+    transient = True
+    exit_code = 1
+
+    url: str
+    cause: str
+
+    def __str__(self) -> str:
+        return f"The catalog at {self.url} cannot be reached: {self.cause}"
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith config check` tries every connection and says what is wrong."
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogTooNew(GoldsmithError):
+    """The catalog was made or migrated by a newer Goldsmith."""
+
+    found: str
+    known: str
+
+    def __str__(self) -> str:
+        return (
+            f"This catalog has version {self.found}; "
+            f"this Goldsmith knows versions up to {self.known}."
+        )
+
+    @property
+    def hint(self) -> str:
+        return "Upgrade Goldsmith, or go back to the backup made before the migration."
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogTooOld(GoldsmithError):
+    """The catalog has to be migrated before this Goldsmith can use it."""
+
+    found: str
+    known: str
+
+    def __str__(self) -> str:
+        return f"This catalog has version {self.found}; this Goldsmith needs {self.known}."
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith catalog migrate` makes a backup and migrates it."
+
+
+@dataclass(eq=False, kw_only=True)
+class RowRefused(GoldsmithError):
+    """The database itself refuses a row."""
+
+    table: str
+    key: str
+    cause: str
+
+    def __str__(self) -> str:
+        return f"The database refuses {self.table} '{self.key}': {self.cause}"
+
+    @property
+    def hint(self) -> str:
+        return f"`goldsmith catalog schema` says what a row of {self.table} may hold."
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownRevision(GoldsmithError):
+    """There is no such revision in the history."""
+
+    revision: int
+    newest: int
+
+    def __str__(self) -> str:
+        return f"There is no change {self.revision} in the history; the newest is {self.newest}."
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith catalog history` lists them."
+
+
+@dataclass(eq=False, kw_only=True)
+class ChangedSince(GoldsmithError):
+    """A row to be undone was changed again afterwards."""
+
+    table: str
+    key: str
+    revision: int
+    later: int
+    undone_to: Mapping[str, Any] | None
+    now: Mapping[str, Any] | None
+
+    def __str__(self) -> str:
+        return (
+            f"{self.table} '{self.key}' was changed again in revision {self.later}, "
+            f"after revision {self.revision}.\n"
+            f"  undone it would be: {_shown(self.undone_to)}\n"
+            f"  it is now:          {_shown(self.now)}"
+        )
+
+    @property
+    def hint(self) -> str:
+        return (
+            f"Undo revision {self.later} first, or everything since: "
+            f"`goldsmith catalog undo --since {self.revision - 1}`."
+        )
+
+
+def _shown(image: Mapping[str, Any] | None) -> str:
+    if image is None:
+        return "not there"
+    return ", ".join(f"{name}={value!r}" for name, value in image.items() if value is not None)

@@ -1,0 +1,51 @@
+"""Control flags: what is stopped, by whom, why, until when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from goldsmith.catalog.columns import flag, key, moment, text
+from goldsmith.catalog.rows import Row, table
+
+
+class FlagScope(StrEnum):
+    """What a flag may stand on."""
+
+    EVERYTHING = "everything"
+    PIPELINE = "pipeline"
+    STAGE = "stage"
+    SOURCE = "source"
+    TARGET = "target"
+
+
+@table(
+    "control_flags",
+    purpose="The kill switch: a row saying `enabled = false` stops what it names, now.",
+    read_by="gates, kill switch, planner",
+    takes_effect="at once, in running stages too",
+)
+class Flag(Row):
+    """One switch on one thing."""
+
+    entity_type: str = key(
+        doc="everything, pipeline, stage, source or target.",
+        words=tuple(scope.value for scope in FlagScope),
+    )
+    entity_id: str = key(doc="The id; a stage is `pipeline_id-stage_order`, everything is `*`.")
+    flag_name: str = key(doc="`enabled` is the kill switch; other names are kept and shown.")
+    flag_value: bool = flag(default=False, doc="False stops.")
+    updated_at: datetime | None = moment(default=None, doc="When it was last set.", generated=True)
+    updated_by: str | None = text(default=None, doc="Who set it.", generated=True)
+    reason: str | None = text(default=None, doc="Why, for whoever is paged.")
+    starts_at: datetime | None = moment(default=None, doc="Holds from here on; unset: at once.")
+    ends_at: datetime | None = moment(default=None, doc="Holds until here; unset: until changed.")
+
+    def holds(self, now: datetime) -> bool:
+        """The flag speaks at this moment."""
+        return (self.starts_at is None or self.starts_at <= now) and (
+            self.ends_at is None or now < self.ends_at
+        )
+
+    def stops(self, now: datetime) -> bool:
+        return self.flag_name == "enabled" and not self.flag_value and self.holds(now)

@@ -1,0 +1,54 @@
+"""Tables as they were when a migration was written: SQL kept in a file beside it.
+
+A migration must never change after it was released, while the definitions do. So a migration
+that makes tables runs the SQL the definitions gave on the day it was written, from
+`versions/<revision>.<database>.sql`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+FOLDER = Path(__file__).parent / "versions"
+_BREAK = ";\n\n"
+
+
+def run(connection: sa.Connection, revision: str) -> None:
+    """Run the frozen statements of a revision for this database."""
+    # The text is run as it stands: psycopg would take a percent sign for a placeholder.
+    connection.execution_options(no_parameters=True)
+    for statement in _file(revision, connection.dialect.name).read_text().split(_BREAK):
+        if statement.strip():
+            connection.exec_driver_sql(statement)
+
+
+def freeze(
+    revision: str,
+    tables: Iterable[sa.Table],
+    more: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write the statements that make these tables, and more by database, for both databases."""
+    from sqlalchemy.dialects import postgresql, sqlite
+
+    kept = list(tables)
+    for dialect in (sqlite.dialect(), postgresql.dialect()):  # type: ignore[no-untyped-call]
+        made = [*_statements(kept, dialect), *(more or {}).get(dialect.name, ())]
+        if any(_BREAK in statement for statement in made):
+            raise ValueError("A statement holds an empty line after a semicolon: it would be cut.")
+        text = "".join(f"{statement}{_BREAK}" for statement in made)
+        _file(revision, dialect.name).write_text(text)
+
+
+def _statements(tables: Iterable[sa.Table], dialect: sa.Dialect) -> Iterator[str]:
+    for table in tables:
+        yield str(CreateTable(table).compile(dialect=dialect)).strip()
+        for index in sorted(table.indexes, key=lambda index: str(index.name)):
+            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+
+
+def _file(revision: str, database: str) -> Path:
+    return FOLDER / f"{revision}.{database}.sql"

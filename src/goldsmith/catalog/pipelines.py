@@ -1,0 +1,157 @@
+"""Pipelines and their stages: what should run, in which order, reading and writing what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from goldsmith.catalog.columns import (
+    Kind,
+    flag,
+    key,
+    mapping,
+    moment,
+    names,
+    number,
+    policy,
+    text,
+    whole,
+    word,
+)
+from goldsmith.catalog.rows import Row, table
+
+
+class Criticality(StrEnum):
+    """How much a pipeline matters when there is not room for all."""
+
+    CRITICAL = "critical"
+    NORMAL = "normal"
+    LOW = "low"
+
+
+class Impact(StrEnum):
+    """Who notices when a pipeline's data is late."""
+
+    REVENUE = "revenue"
+    CUSTOMER = "customer"
+    INTERNAL = "internal"
+    NONE = "none"
+
+
+class OnCatalogLoss(StrEnum):
+    """What a running stage does when the catalog cannot be reached."""
+
+    KEEP = "keep"
+    STOP = "stop"
+
+
+class WriteMode(StrEnum):
+    """How rows get into a target."""
+
+    APPEND = "append"
+    OVERWRITE = "overwrite"
+    MERGE = "merge"
+    SCD2 = "scd2"
+
+
+@table(
+    "pipelines",
+    purpose="One row a pipeline: whether it may run, when, how much it matters and who owns it.",
+    read_by="planner, gates, scheduler, healing, incidents",
+)
+class Pipeline(Row):
+    """A named list of stages."""
+
+    pipeline_id: str = key(doc="The pipeline's name.")
+    description: str | None = text(default=None, doc="What it is for.")
+    enabled: bool = flag(default=True, doc="False stops the pipeline, running stages included.")
+    default_retry_id: str | None = text(
+        default=None, doc="The retry policy of its stages; unset: no retries."
+    )
+    created_at: datetime | None = moment(default=None, doc="When the row was made.", generated=True)
+    criticality: str = word(
+        default="normal", words=Criticality, doc="What the profiles order pipelines by."
+    )
+    impact: str = word(
+        default="none", words=Impact, doc="Who notices late data; sets an incident's severity."
+    )
+    schedule: str | None = text(
+        default=None,
+        doc="A cron line, `every 15m`, `after: pipeline`, or unset: only when asked.",
+    )
+    owner: str | None = text(default=None, doc="Who is told when it breaks.")
+    sla_minutes: int | None = whole(
+        default=None, doc="How old its gold data may get, in minutes.", least=0
+    )
+    tags: tuple[str, ...] = names(default=None, doc="Words to select it by: `tag:finance`.")
+    on_catalog_loss: str = word(
+        default="keep",
+        words=OnCatalogLoss,
+        doc="What a running stage does when the catalog cannot be reached.",
+    )
+
+
+@table(
+    "stages",
+    purpose="One row a step of a pipeline: what it reads, how it shapes it, what it writes.",
+    read_by="planner, engine, kill switch",
+    takes_effect="at the next plan; `enabled` at once",
+)
+class Stage(Row):
+    """One step: read datasets, shape them, write one."""
+
+    pipeline_id: str = key(doc="The pipeline it belongs to.")
+    stage_order: int = key(
+        kind=Kind.WHOLE,
+        doc="Its place: 1 bronze, 2 silver, 3 gold where no layer is said.",
+        least=0,
+    )
+    stage_name: str | None = text(default=None, doc="What people call it.")
+    source_id: str | None = text(
+        default=None, doc="The dataset it reads: an id of `sources` or of `targets`."
+    )
+    target_id: str | None = text(default=None, doc="The dataset it writes: an id of `targets`.")
+    validation_set_id: str | None = text(
+        default=None, doc="The rule set its rows must pass before they are published."
+    )
+    enabled: bool = flag(default=True, doc="False stops this stage, also while it runs.")
+    layer: str | None = text(
+        default=None, doc="bronze, silver, gold …; unset: by the target's name, else the order."
+    )
+    transform_sql: str | None = text(
+        default=None, doc="A SELECT over dataset ids; unset: the edge's SQL, else all columns."
+    )
+    transform_dialect: str | None = text(
+        default=None, doc="The SQL dialect of `transform_sql`; unset: Spark's."
+    )
+    write_mode: str | None = word(
+        default=None,
+        words=WriteMode,
+        doc="append, overwrite, merge (scd1) or scd2; unset: by layer and keys.",
+    )
+    keys: tuple[str, ...] = names(default=None, doc="What tells rows apart in merge and scd2.")
+    partition_by: tuple[str, ...] = names(
+        default=None, doc="Columns or Iceberg transforms (`days(event_ts)`) of the table."
+    )
+    watermark_column: str | None = text(
+        default=None, doc="An older row never replaces a newer one by this column."
+    )
+    pre_validation_set_id: str | None = text(
+        default=None, doc="The rule set its input must pass before it is shaped."
+    )
+    retry_id: str | None = text(default=None, doc="Its own retry policy; unset: the pipeline's.")
+    timeout_sec: int | None = whole(
+        default=None, doc="Ends the stage as StageTimeout after so many seconds.", least=0
+    )
+    stop_grace_sec: float | None = number(
+        default=None, doc="How long tasks may ignore a stop before their worker ends.", least=0
+    )
+    schema_policy: str | Mapping[str, str] | None = policy(
+        default=None,
+        doc="evolve, freeze, discard_row or discard_value, for all or by columns and types.",
+    )
+    options: Mapping[str, Any] = mapping(
+        default=None, doc="rename, cast, deduplicate, add columns, read, partial …"
+    )

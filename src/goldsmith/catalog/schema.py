@@ -1,0 +1,35 @@
+"""The declared tables, in the order files list them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.edges import Edge, RecoveryPath
+from goldsmith.catalog.flags import Flag
+from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
+from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
+from goldsmith.catalog.rows import Row
+from goldsmith.catalog.rules import RuleSet
+from goldsmith.catalog.throttles import Throttle
+
+DECLARED: tuple[type[Row], ...] = (
+    Pipeline,
+    Stage,
+    Source,
+    Target,
+    RuleSet,
+    Flag,
+    RetryPolicy,
+    HealingAction,
+    HealingStep,
+    Profile,
+    PipelineProfile,
+    ProfileSetting,
+    Throttle,
+    Edge,
+    RecoveryPath,
+)
+
+BY_TABLE: Mapping[str, type[Row]] = {row.table.name: row for row in DECLARED}

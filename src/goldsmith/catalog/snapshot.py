@@ -1,0 +1,156 @@
+"""All declared rows at one revision, as a value; a new one shares what did not change."""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.definitions import changes_table, revision_table, table_of
+from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.rows import Row, by_key
+from goldsmith.catalog.schema import BY_TABLE, DECLARED
+
+R = TypeVar("R", bound=Row)
+Key = tuple[Any, ...]
+
+#: With more changes than this, reading everything again is quicker.
+_MOST_CHANGES = 5_000
+
+
+class Snapshot:
+    """The catalog at one revision. Never changed once made."""
+
+    def __init__(self, revision: int, tables: Mapping[str, Mapping[Key, Row]]) -> None:
+        self.revision = revision
+        self.tables = tables
+
+    def table(self, kind: type[R]) -> Mapping[Key, R]:
+        """The rows of a kind by key."""
+        return self.tables[kind.table.name]  # type: ignore[return-value]
+
+    def rows(self, kind: type[R]) -> Collection[R]:
+        return self.table(kind).values()
+
+    def get(self, kind: type[R], *key: Any) -> R | None:
+        return self.table(kind).get(key)
+
+    @cached_property
+    def stages_of(self) -> Mapping[str, tuple[Stage, ...]]:
+        """The stages of each pipeline, in order."""
+        grouped: dict[str, list[Stage]] = {}
+        for stage in self.rows(Stage):
+            grouped.setdefault(stage.pipeline_id, []).append(stage)
+        return {
+            name: tuple(sorted(stages, key=lambda stage: stage.stage_order))
+            for name, stages in grouped.items()
+        }
+
+    @cached_property
+    def writers_of(self) -> Mapping[str, tuple[Stage, ...]]:
+        """The stages that write each dataset."""
+        grouped: dict[str, list[Stage]] = {}
+        for stage in self.rows(Stage):
+            if stage.target_id is not None:
+                grouped.setdefault(stage.target_id, []).append(stage)
+        return {name: tuple(stages) for name, stages in grouped.items()}
+
+    def has_dataset(self, dataset_id: str) -> bool:
+        """The id has a row in `sources`, in `targets` or in both."""
+        key = (dataset_id,)
+        return key in self.table(Source) or key in self.table(Target)
+
+    @cached_property
+    def dataset_ids(self) -> frozenset[str]:
+        return frozenset(
+            key[0] for kind in (Source, Target) for key in self.tables[kind.table.name]
+        )
+
+    def changed_since(self, old: Snapshot) -> Iterator[tuple[type[Row], Key]]:
+        """The rows that differ: a snapshot shares every row with the one it was made from."""
+        for kind in DECLARED:
+            before, now = old.table(kind), self.table(kind)
+            if before is not now:
+                for key in before.keys() | now.keys():
+                    if before.get(key) is not now.get(key):
+                        yield kind, key
+
+    @cached_property
+    def pipeline_ids(self) -> frozenset[str]:
+        return frozenset(key[0] for key in self.table(Pipeline))
+
+
+def load(connection: sa.Connection) -> Snapshot:
+    """Read every declared row."""
+    revision = connection.execute(sa.select(revision_table.c.revision)).scalar_one()
+    with without_collector(first=True):
+        tables = {kind.table.name: by_key(_read(kind, connection)) for kind in DECLARED}
+    return Snapshot(int(revision), tables)
+
+
+def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = None) -> Snapshot:
+    """The snapshot of now, reading only what changed since the old one.
+
+    Inside a change of our own the newest revision is the one being made: `revision` then says
+    which one the rows are still at.
+    """
+    if revision is None:
+        revision = int(connection.execute(sa.select(revision_table.c.revision)).scalar_one())
+    if revision == old.revision:
+        return old
+    if revision < old.revision:
+        return load(connection)  # somebody put a backup in its place
+    changes = connection.execute(
+        sa.select(changes_table.c.table_name, changes_table.c.row_key, changes_table.c.after)
+        .where(changes_table.c.revision > old.revision)
+        .order_by(changes_table.c.change_id)
+        .limit(_MOST_CHANGES + 1)
+    ).all()
+    if len(changes) > _MOST_CHANGES:
+        return load(connection)
+    tables = dict(old.tables)
+    copied: dict[str, dict[Key, Row]] = {}
+    for name, row_key, after in changes:
+        if name not in copied:
+            tables[name] = copied[name] = dict(old.tables[name])
+        key = tuple(json.loads(row_key))
+        if after is None:
+            copied[name].pop(key, None)
+        else:
+            copied[name][key] = BY_TABLE[name].from_image(after)
+    return Snapshot(revision, tables)
+
+
+def _read(kind: type[R], connection: sa.Connection) -> list[R]:
+    # Straight from the driver: with tens of thousands of rows SQLAlchemy's own result
+    # processing takes longer than the read.
+    statement = str(sa.select(table_of(kind)).compile(dialect=connection.dialect))
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(statement)
+        return [kind.from_storage(raw) for raw in cursor.fetchall()]
+    finally:
+        cursor.close()
+
+
+@contextmanager
+def without_collector(*, first: bool = False) -> Iterator[None]:
+    """A hundred thousand new objects, none of them garbage: let nobody look through them.
+
+    What is made the `first` time stays for as long as the process, and is never looked at again.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if first:
+            gc.freeze()
+        if was_on:
+            gc.enable()

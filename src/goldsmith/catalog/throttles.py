@@ -1,0 +1,40 @@
+"""Throttles: how fast a source may be read or a target written."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from goldsmith.catalog.columns import key, number, text, word
+from goldsmith.catalog.rows import Row, table
+
+#: What a throttle may count; other words are a finding.
+METRICS = ("records_per_minute", "GB_per_hour", "concurrent_stages")
+
+
+class ThrottleScope(StrEnum):
+    """What a throttle may stand on."""
+
+    SOURCE = "source"
+    TARGET = "target"
+
+
+@table(
+    "throttles",
+    purpose="Limits on a measured quantity, per source or target, shared by every worker.",
+    read_by="gates, readers, writers",
+    takes_effect="from the next micro-batch",
+)
+class Throttle(Row):
+    """A limit on how fast a dataset may be used."""
+
+    throttle_id: str = key(doc="The throttle's name.")
+    entity_type: str | None = word(default=None, words=ThrottleScope, doc="source or target.")
+    entity_id: str | None = text(default=None, doc="The dataset.")
+    metric: str | None = text(default=None, doc=f"{', '.join(METRICS)}.")
+    threshold: float | None = number(default=None, doc="The limit.")
+    burst: float | None = number(
+        default=None, doc="What may be used at once after a pause; unset: a minute's worth."
+    )
+    safe_threshold: float | None = number(
+        default=None, doc="The limit while the catalog cannot be reached; unset: a tenth."
+    )

@@ -1,0 +1,143 @@
+"""A check: one function whose signature is its settings, found by the name of its file.
+
+A row check gives the condition of a *broken* row. A dataset check gives a condition over the
+totals of all rows, true where the dataset is broken; one about the schema takes the schemas in
+question as positional-only parameters and gives a sentence for each difference. Nothing here
+needs Spark: the functions import it when they are called.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal
+
+from goldsmith.checks.patterns import why_not
+from goldsmith.checks.settings import Setting
+from goldsmith.errors import nearest
+from goldsmith.registry import Registry
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """A check by name: what it says of broken data, and the settings it takes."""
+
+    name: str
+    #: What is said of a broken row or dataset, with settings in braces.
+    says: str
+    is_row_check: bool
+    function: Callable[..., Any]
+    settings: Mapping[str, Setting]
+    #: At least one of these must be given.
+    any_of: tuple[str, ...] = ()
+
+    @cached_property
+    def usage(self) -> str:
+        """The settings in words, the ones of every check after them."""
+        own = ", ".join(setting.usage for setting in self.settings.values())
+        return f"{own}; of every check: {', '.join(EVERY_CHECK)}"
+
+    def problems(self, settings: Mapping[str, Any]) -> list[str]:
+        """What is wrong with the settings of a check_def entry, as ends of a sentence."""
+        found: list[str] = []
+        for name, value in settings.items():
+            setting = self.settings.get(name) or EVERY_CHECK.get(name)
+            if setting is None:
+                if name != "type":
+                    found.append(self._unknown(str(name)))
+            elif not setting.takes(value):
+                found.append(f"takes {setting.kind} as {name}, and {_shown(value)} is not one")
+            elif name == "pattern":
+                found += _bad_patterns(value)
+        for name in self._required:
+            if name not in settings:
+                found.append(f"needs the setting {name}")
+        if self.any_of and not any(settings.get(name) is not None for name in self.any_of):
+            found.append(f"needs the setting {' or '.join(self.any_of)}")
+        return found
+
+    @cached_property
+    def _required(self) -> tuple[str, ...]:
+        return tuple(setting.name for setting in self.settings.values() if setting.is_required)
+
+    def _unknown(self, name: str) -> str:
+        guess = nearest(name[:100], (*self.settings, *EVERY_CHECK))
+        return f"has no setting '{name}'" + (f" (did you mean '{guess}'?)" if guess else "")
+
+
+def row_check(*, says: str, any_of: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Check]:
+    """A check of each row by itself: the function gives the condition of a broken one."""
+    return _maker(says, any_of, is_row_check=True)
+
+
+def dataset_check(
+    *, says: str, any_of: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Check]:
+    """A check of all rows together, or of their schema."""
+    return _maker(says, any_of, is_row_check=False)
+
+
+def _maker(
+    says: str, any_of: tuple[str, ...], *, is_row_check: bool
+) -> Callable[[Callable[..., Any]], Check]:
+    def make(function: Callable[..., Any]) -> Check:
+        return Check(
+            name=function.__name__,
+            says=says,
+            is_row_check=is_row_check,
+            function=function,
+            settings=_settings(function),
+            any_of=any_of,
+        )
+
+    return make
+
+
+def _settings(function: Callable[..., Any]) -> Mapping[str, Setting]:
+    # Names of Spark's types stand in signatures and are not imported: any object will do.
+    spark = dict.fromkeys(("Column", "DataFrame", "StructType"), object)
+    signature = inspect.signature(function, eval_str=True, locals=spark)
+    return MappingProxyType(
+        {
+            name: Setting.of(parameter)
+            for name, parameter in signature.parameters.items()
+            if parameter.kind is not parameter.POSITIONAL_ONLY
+        }
+    )
+
+
+def _every_check(
+    *,
+    severity: Literal["critical", "warning", "info"],
+    on_fail: Literal["fail", "quarantine", "drop", "warn"],
+    mostly: float,
+    where: str,
+    scope: Literal["batch", "table"],
+    description: str,
+    name: str,
+) -> None:
+    """The settings every check takes beside its own."""
+
+
+EVERY_CHECK: Mapping[str, Setting] = _settings(_every_check)
+
+
+def _bad_patterns(value: str | Collection[str]) -> list[str]:
+    patterns = [value] if isinstance(value, str) else value
+    reasons = ((pattern, why_not(pattern)) for pattern in patterns)
+    return [
+        f"has the pattern {_shown(pattern)}, which does not compile: {reason}"
+        for pattern, reason in reasons
+        if reason is not None
+    ]
+
+
+def _shown(value: object) -> str:
+    said = f"'{value}'" if isinstance(value, str | int | float) else type(value).__name__
+    return said if len(said) <= 80 else f"{said[:79]}…"
+
+
+CHECKS = Registry("check", package="goldsmith.checks.library", kind=Check)

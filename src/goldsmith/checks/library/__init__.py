@@ -1,0 +1,1 @@
+"""The checks: one file each, documentation from its docstring."""

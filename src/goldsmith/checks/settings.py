@@ -1,0 +1,85 @@
+"""A setting of a check: its name, what values it takes, whether it must be given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+_WORDS = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    NoneType: "nothing",
+    object: "a value",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A setting, as its parameter in the function's signature describes it."""
+
+    name: str
+    #: The parameter's annotation.
+    type: Any
+    default: Any
+    is_required: bool
+
+    @classmethod
+    def of(cls, parameter: inspect.Parameter) -> Setting:
+        is_required = parameter.default is parameter.empty
+        return cls(
+            name=parameter.name,
+            type=parameter.annotation,
+            default=None if is_required else parameter.default,
+            is_required=is_required,
+        )
+
+    def takes(self, value: Any) -> bool:
+        """The value is of the right kind; `{{ run_date }}` and its like stand for any."""
+        return _fits(value, self.type) or (isinstance(value, str) and "{{" in value)
+
+    @cached_property
+    def kind(self) -> str:
+        """What it takes, in words."""
+        return _words(self.type)
+
+    @property
+    def usage(self) -> str:
+        return f"{self.name} ({self.kind}{'' if self.is_required else ', optional'})"
+
+
+def _fits(value: Any, wanted: Any) -> bool:
+    if wanted is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if wanted is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if isinstance(wanted, type):
+        return isinstance(value, wanted)
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        return any(_fits(value, part) for part in parts)
+    if origin is Literal:
+        return value in parts
+    if origin is Sequence:
+        return isinstance(value, list | tuple) and all(_fits(item, parts[0]) for item in value)
+    if origin is Mapping:
+        return isinstance(value, dict) and all(_fits(item, parts[1]) for item in value.values())
+    raise TypeError(f"a setting's type is {wanted}, which nobody reads")
+
+
+def _words(wanted: Any) -> str:
+    if wanted in _WORDS:
+        return _WORDS[wanted]
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        return " or ".join(_words(part) for part in parts if part is not NoneType)
+    if origin is Literal:
+        return f"one of {', '.join(map(str, parts))}"
+    if origin is Sequence:
+        return "a list" if parts[0] is object else f"a list ({_words(parts[0])} each)"
+    return "an object"

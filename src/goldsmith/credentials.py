@@ -1,0 +1,251 @@
+"""Secrets by reference: `env:NAME`, `file:PATH`, `aws-secret:ARN`, looked up when they are used.
+
+A value found here is never stored and never logged; what is shown of it is three dots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NoReturn
+
+from goldsmith.errors import GoldsmithError, one_of
+
+#: How a reference begins.
+SCHEMES = ("env", "file", "aws-secret")
+HIDDEN = "•••"
+
+#: Longer files are no secrets, and some (devices) never end.
+_MOST_BYTES = 64 * 1024
+#: Shorter values are part of ordinary words; hiding them would hide everything.
+_LEAST_TO_REDACT = 4
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+_SECRET_NAME = re.compile(
+    r"(^|_)(password|passwd|pwd|passphrase|secret|token|credentials?|apikey"
+    r"|(api|access|account|secret|private|signing|encryption)_key)$"
+)
+
+
+class Secret:
+    """A value that hides itself; `reveal` is for the one place that needs it."""
+
+    __slots__ = ("_value", "reference")
+
+    def __init__(self, value: str, *, reference: str) -> None:
+        self._value = value
+        self.reference = reference
+
+    def reveal(self) -> str:
+        """The value itself."""
+        return self._value
+
+    def __str__(self) -> str:
+        return HIDDEN
+
+    def __repr__(self) -> str:
+        return f"Secret({self.reference})"
+
+    def __reduce__(self) -> NoReturn:
+        # What is pickled is written somewhere, or sent.
+        raise TypeError("a Secret stays in the process that looked it up")
+
+
+@dataclass(eq=False, kw_only=True)
+class SecretInPlainText(GoldsmithError):
+    """A secret is written out where a reference to it belongs."""
+
+    def __str__(self) -> str:
+        return "A secret is written out where a reference to it belongs."
+
+    @property
+    def hint(self) -> str:
+        return "Write env:NAME, file:PATH or aws-secret:ARN, and change the secret: it was seen."
+
+
+@dataclass(eq=False, kw_only=True)
+class SecretMissing(GoldsmithError):
+    """A reference leads to no secret."""
+
+    exit_code = 1
+
+    reference: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"The secret '{self.reference}' cannot be had: {self.reason}."
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith config show` says which setting asks for it."
+
+
+@dataclass(eq=False, kw_only=True)
+class SecretsUnreachable(SecretMissing):
+    """The service that keeps a secret does not answer."""
+
+    transient = True
+
+    @property
+    def hint(self) -> str:
+        return "It may pass by itself; `goldsmith config check` tries every connection."
+
+
+@dataclass(eq=False, kw_only=True)
+class LibraryMissing(GoldsmithError):
+    """Something was asked for that needs a library which is not installed."""
+
+    library: str
+    extra: str
+
+    def __str__(self) -> str:
+        return f"This needs {self.library}, which is not installed."
+
+    @property
+    def hint(self) -> str:
+        return f"Install it: pip install 'goldsmith[{self.extra}]'."
+
+
+def library(name: str, *, extra: str) -> Any:
+    """A client library, imported when it is needed."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise LibraryMissing(library=name, extra=extra) from error
+
+
+def is_reference(text: str) -> bool:
+    """The text says where a secret is, and is none itself."""
+    scheme, colon, rest = text.partition(":")
+    return scheme in SCHEMES and bool(colon and rest)
+
+
+def resolve(
+    reference: str,
+    environ: Mapping[str, str],
+    *,
+    endpoint: str | None = None,
+    region: str | None = None,
+) -> Secret:
+    """The secret a reference leads to, looked up now."""
+    if not is_reference(reference):
+        raise SecretInPlainText
+    scheme, _, name = reference.partition(":")
+    match scheme:
+        case "env":
+            value = environ.get(name)
+            if value is None:
+                _missing(reference, f"the environment variable {name} is not set")
+        case "file":
+            value = _of_file(reference, Path(name).expanduser())
+        case _:
+            value = _of_aws(reference, name, endpoint, region)
+    if not value:
+        _missing(reference, "it is empty")
+    return Secret(value, reference=reference)
+
+
+def _missing(reference: str, reason: str, cause: Exception | None = None) -> NoReturn:
+    raise SecretMissing(reference=reference, reason=reason) from cause
+
+
+def _of_file(reference: str, path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        _missing(reference, error.strerror or str(error), error)
+    except UnicodeDecodeError:
+        _missing(reference, "the file is not text")
+    if len(content) > _MOST_BYTES:
+        _missing(reference, f"the file is longer than {_MOST_BYTES // 1024} KiB")
+    # Editors end a file with a line break that is not part of the secret.
+    return text.removesuffix("\n").removesuffix("\r")
+
+
+def _of_aws(reference: str, name: str, endpoint: str | None, region: str | None) -> str:
+    boto3 = library("boto3", extra="aws")
+    botocore = import_module("botocore.exceptions")
+    config = import_module("botocore.config").Config(
+        connect_timeout=5, read_timeout=10, retries={"total_max_attempts": 3}
+    )
+    arn, _, key = name.partition("#")
+    if arn.count(":") >= 6:
+        region = arn.split(":")[3]
+    try:
+        client = boto3.client(
+            "secretsmanager", region_name=region, endpoint_url=endpoint, config=config
+        )
+        answer = client.get_secret_value(SecretId=arn)
+    except botocore.ClientError as error:
+        _missing(reference, f"AWS answers {error.response['Error']['Code']}", error)
+    except (botocore.HTTPClientError, botocore.ConnectionError) as error:
+        raise SecretsUnreachable(reference=reference, reason=str(error).rstrip(".")) from error
+    except (botocore.BotoCoreError, ValueError) as error:
+        _missing(reference, str(error).rstrip("."), error)
+    text = answer.get("SecretString")
+    if text is None:
+        text = answer["SecretBinary"].decode("utf-8", "replace")
+    return _of_json(reference, text, key) if key else str(text)
+
+
+def _of_json(reference: str, text: str, key: str) -> str:
+    import json
+
+    try:
+        table = json.loads(text)
+    except ValueError:
+        table = None
+    # No `from`: the parser's error holds the secret's text.
+    if not isinstance(table, dict):
+        _missing(reference, f"it is no JSON object, so it has no '{key}'")
+    if key not in table:
+        _missing(reference, f"it has no '{key}', only {one_of([str(k) for k in table])}")
+    return str(table[key])
+
+
+class Secrets:
+    """The secrets of one process: looked up when used, and hidden in what it writes."""
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        endpoint: str | None = None,
+        region: str | None = None,
+    ) -> None:
+        self._environ = environ
+        self._endpoint = endpoint
+        self._region = region
+        self._seen: dict[str, Secret] = {}
+
+    def resolve(self, reference: str) -> Secret:
+        """The secret as it is now; a rotated one is found without a restart."""
+        secret = resolve(reference, self._environ, endpoint=self._endpoint, region=self._region)
+        self._seen[secret.reveal()] = secret
+        return secret
+
+    def redact(self, text: str) -> str:
+        """The text without any secret this process has looked up."""
+        return redact(text, self._seen.values())
+
+
+def redact(text: str, secrets: Iterable[Secret]) -> str:
+    """The text with every secret in it hidden, also as it would stand in a URL."""
+    from urllib.parse import quote
+
+    values = {secret.reveal() for secret in secrets}
+    values |= {quote(value, safe="") for value in values}
+    for value in sorted(values, key=len, reverse=True):
+        if len(value) >= _LEAST_TO_REDACT:
+            text = text.replace(value, HIDDEN)
+    return text
+
+
+def looks_like_secret_name(name: str) -> bool:
+    """The name of a setting or an option says that its value is a secret."""
+    words = "_".join(word.lower() for word in _WORDS.findall(name))
+    return bool(_SECRET_NAME.search(words))

@@ -1,0 +1,1 @@
+"""Do: walk a plan, stage by stage, on Spark."""

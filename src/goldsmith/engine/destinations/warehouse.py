@@ -1,0 +1,115 @@
+"""A warehouse table as a destination: Parquet aside, one transaction that publishes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from goldsmith.catalog.datasets import Target
+from goldsmith.engine import faults, staging
+from goldsmith.engine.destinations.destination import Aside, Order, Published
+from goldsmith.engine.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
+from goldsmith.planning.places import Places
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+
+class WarehouseDestination:
+    """A warehouse table that a stage writes."""
+
+    def __init__(self, places: Places, target: Target, warehouse: Warehouse) -> None:
+        self.target = target
+        self.places = places
+        self.warehouse = warehouse
+        self.location = target.location or target.target_id
+        self.resource = f"{target.type}:{self.location}"
+
+    def schema(self, rows: DataFrame) -> StructType | None:
+        """The table's columns; of types the warehouse is the judge."""
+        from pyspark.sql.types import StructField, StructType
+
+        there = self.warehouse.columns(self.location)
+        if there is None:
+            return None
+        known = {column.lower() for column in there}
+        given = [field for field in rows.schema.fields if field.name.lower() in known]
+        return StructType([StructField(f.name, f.dataType, f.nullable) for f in given])
+
+    def write_aside(self, order: Order) -> Aside:
+        from pyspark.sql import Observation
+
+        rows = order.fitted.rows
+        if order.needs_pass:
+            rows = rows.persist()
+        try:
+            if order.needs_pass:
+                measured: dict[str, Any] = rows.agg(*order.measures).collect()[0].asDict()
+                staged = self._stage(order, rows)
+            else:
+                seen = Observation("goldsmith")
+                staged = self._stage(order, rows.observe(seen, *order.measures))
+                measured = dict(seen.get)
+        finally:
+            if order.needs_pass:
+                rows.unpersist()
+        faults.reach("staged")
+        faults.reach("written")
+        return Aside(measured={**measured, "staged": staged})
+
+    def _stage(self, order: Order, rows: DataFrame) -> int:
+        """Write Parquet aside; how many rows it holds."""
+        from pyspark.sql import Observation
+        from pyspark.sql import functions as F
+
+        kept = rows
+        if "_discard" in rows.columns:
+            kept = rows.where("NOT coalesce(_discard, false)").drop("_discard")
+        if order.mode == "merge":
+            kept = latest_per_key(kept, keys=order.keys, newest_by=order.watermark)
+        folder = self._folder(order.stage_run_id)
+        staged = Observation("goldsmith_staged")
+        kept = kept.observe(staged, F.count(F.lit(1)).alias("rows"))
+        kept.write.mode("overwrite").parquet(staging.for_spark(folder))
+        return int(staged.get["rows"])
+
+    def publish(self, order: Order, aside: Aside, token: int) -> Published:
+        columns = tuple(
+            LoadColumn(name=field.name, type=field.dataType.simpleString())
+            for field in order.fitted.rows.schema.fields
+            if field.name != "_discard"
+        )
+        mode = "overwrite" if order.from_scratch and order.mode != "scd2" else order.mode
+        load = Load(
+            stage_run_id=order.stage_run_id,
+            location=self.location,
+            mode=mode,
+            columns=columns,
+            staged=self._folder(order.stage_run_id),
+            rows=int(aside.measured["staged"]),
+            token=token,
+            keys=order.keys,
+            watermark=order.watermark,
+            options=self.target.options,
+        )
+        loaded = self.warehouse.load(load, faults.reach)
+        faults.reach("published")
+        staging.remove(self.places, self._folder(order.stage_run_id))
+        return _published(loaded)
+
+    def published(self, stage_run_id: str) -> Published | None:
+        loaded = self.warehouse.loaded(self.location, stage_run_id)
+        return None if loaded is None else _published(loaded)
+
+    def clean(self, stage_run_id: str) -> None:
+        self.warehouse.clean(self.location, stage_run_id)
+        staging.remove(self.places, self._folder(stage_run_id))
+
+    def _folder(self, stage_run_id: str) -> str:
+        settings = self.places.settings.warehouses[str(self.target.type)]
+        return staging.folder(self.places, settings, stage_run_id)
+
+
+def _published(loaded: Loaded) -> Published:
+    return Published(snapshot=loaded.stage_run_id, rows=loaded.rows)

@@ -1,0 +1,173 @@
+"""Iceberg tables by Spark SQL: made, branched, published by fast-forward, asked what they hold.
+
+Everything a stage run writes goes to a branch named after it. The branch starts from `main`;
+where `main` moved meanwhile the fast-forward is refused, so of two writers only one wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from goldsmith.engine.names import literal, name
+from goldsmith.errors import GoldsmithError
+from goldsmith.planning.places import LAKE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+#: The snapshot's summary says which stage run made it: what a restart asks for.
+RUN_PROPERTY = "goldsmith-run-id"
+_OPTION = f"snapshot-property.{RUN_PROPERTY}"
+_PROPERTIES = {
+    "format-version": "2",
+    # A changelog over merge-on-read rows is refused by Iceberg: tables stay copy-on-write.
+    "write.delete.mode": "copy-on-write",
+    "write.update.mode": "copy-on-write",
+    "write.merge.mode": "copy-on-write",
+    "write.parquet.compression-codec": "zstd",
+}
+
+
+@dataclass(eq=False, kw_only=True)
+class LostRace(GoldsmithError):
+    """Somebody else published to the table while this stage run was writing."""
+
+    transient = True
+    exit_code = 1
+
+    table: str
+    cause: str
+
+    def __str__(self) -> str:
+        return f"The table {self.table} was changed by somebody else meanwhile: {self.cause}"
+
+    @property
+    def hint(self) -> str:
+        return "Nothing was published. The stage has to be planned and run again."
+
+
+class LakeTable:
+    """One Iceberg table, seen from one session."""
+
+    def __init__(self, spark: SparkSession, layer: str, table: str) -> None:
+        self.spark = spark
+        self.parts = (LAKE, layer, table)
+
+    def __str__(self) -> str:
+        return ".".join(self.parts)
+
+    @property
+    def sql_name(self) -> str:
+        return name(*self.parts)
+
+    def branch_name(self, branch: str) -> str:
+        """What a write to the branch is addressed to; other spellings write to main in silence."""
+        return name(*self.parts, f"branch_{branch}")
+
+    def exists(self) -> bool:
+        return bool(self.spark.catalog.tableExists(self.sql_name))
+
+    def schema(self) -> StructType:
+        return self.spark.table(self.sql_name).schema
+
+    def create(
+        self,
+        schema: StructType,
+        *,
+        location: str,
+        partition_by: Sequence[str],
+        properties: Mapping[str, str],
+    ) -> None:
+        """Make the empty table, if it is not there."""
+        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name(*self.parts[:2])}")
+        columns = ", ".join(f"{name(f.name)} {f.dataType.simpleString()}" for f in schema.fields)
+        parted = f" PARTITIONED BY ({', '.join(partition_by)})" if partition_by else ""
+        said = {**_PROPERTIES, **properties}
+        listed = ", ".join(f"{literal(k)} = {literal(v)}" for k, v in said.items())
+        self.spark.sql(
+            f"CREATE TABLE IF NOT EXISTS {self.sql_name} ({columns}) USING iceberg{parted}"
+            f" LOCATION {literal(location.rstrip('/'))} TBLPROPERTIES ({listed})"
+        )
+
+    def add_columns(self, fields: Sequence[Any]) -> None:
+        columns = ", ".join(f"{name(f.name)} {f.dataType.simpleString()}" for f in fields)
+        self.spark.sql(f"ALTER TABLE {self.sql_name} ADD COLUMNS ({columns})")
+
+    def widen(self, column: str, type_: str) -> None:
+        self.spark.sql(f"ALTER TABLE {self.sql_name} ALTER COLUMN {name(column)} TYPE {type_}")
+
+    def create_branch(self, branch: str) -> None:
+        self.spark.sql(f"ALTER TABLE {self.sql_name} CREATE BRANCH {name(branch)}")
+
+    def drop_branch(self, branch: str) -> None:
+        self.spark.sql(f"ALTER TABLE {self.sql_name} DROP BRANCH IF EXISTS {name(branch)}")
+
+    def branches(self) -> list[str]:
+        """The branches there are besides main."""
+        rows = self.spark.sql(f"SELECT name FROM {name(*self.parts, 'refs')}").collect()
+        return [row[0] for row in rows if row[0] != "main"]
+
+    def publish(self, branch: str) -> None:
+        """Make what the branch holds the table's newest state, at once or not at all."""
+        table = literal(".".join(name(part) for part in self.parts[1:]))
+        try:
+            self.spark.sql(
+                f"CALL {name(LAKE)}.system.fast_forward({table}, 'main', {literal(branch)})"
+            )
+        except Exception as error:
+            text = str(error)
+            if "not an ancestor" in text or "CommitFailed" in text or "Ref does not exist" in text:
+                raise LostRace(table=str(self), cause=text.splitlines()[0]) from error
+            raise
+
+    def summary(self, run_id: str) -> Mapping[str, Any] | None:
+        """Snapshot id and summary of what a stage run wrote, wherever it is."""
+        rows = self.spark.sql(
+            f"SELECT snapshot_id, summary FROM {name(*self.parts, 'snapshots')}"
+            f" WHERE summary['{RUN_PROPERTY}'] = {literal(run_id)}"
+            " ORDER BY committed_at DESC LIMIT 1"
+        ).collect()
+        return {"snapshot_id": str(rows[0][0]), **rows[0][1]} if rows else None
+
+    def published(self, run_id: str) -> str | None:
+        """The snapshot a stage run published to main; None where it did not."""
+        rows = self.spark.sql(
+            f"SELECT s.snapshot_id FROM {name(*self.parts, 'history')} h"
+            f" JOIN {name(*self.parts, 'snapshots')} s ON s.snapshot_id = h.snapshot_id"
+            f" WHERE h.is_current_ancestor AND s.summary['{RUN_PROPERTY}'] = {literal(run_id)}"
+            " ORDER BY h.made_current_at DESC LIMIT 1"
+        ).collect()
+        return str(rows[0][0]) if rows else None
+
+    def current_snapshot(self) -> str | None:
+        rows = self.spark.sql(
+            f"SELECT snapshot_id FROM {name(*self.parts, 'refs')} WHERE name = 'main'"
+        ).collect()
+        return str(rows[0][0]) if rows else None
+
+    def append(self, rows: DataFrame, branch: str, run_id: str) -> None:
+        rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).append()
+
+    def overwrite(self, rows: DataFrame, branch: str, run_id: str) -> None:
+        """Replace every row."""
+        from pyspark.sql import functions as F
+
+        writer = rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id)
+        writer.overwrite(F.lit(True))
+
+    def overwrite_partitions(self, rows: DataFrame, branch: str, run_id: str) -> None:
+        """Replace the partitions the rows fall into."""
+        rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).overwritePartitions()
+
+    def merge(self, statement: str, run_id: str) -> None:
+        """Run a MERGE over the branch, signed with the run's id."""
+        # A MERGE has no writer to put an option on.
+        setting = f"spark.sql.iceberg.snapshot-property.{RUN_PROPERTY}"
+        self.spark.conf.set(setting, run_id)
+        try:
+            self.spark.sql(statement)
+        finally:
+            self.spark.conf.unset(setting)

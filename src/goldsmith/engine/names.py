@@ -1,0 +1,25 @@
+"""Names and values in SQL, quoted by sqlglot, never pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+
+def name(*parts: str, dialect: str = "spark") -> str:
+    """A dotted name with every part quoted."""
+    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect) for part in parts)
+
+
+def names(columns: Iterable[str], *, dialect: str = "spark", of: str | None = None) -> str:
+    """A list of columns, each quoted, of a table's alias where one is given."""
+    head = () if of is None else (of,)
+    return ", ".join(name(*head, column, dialect=dialect) for column in columns)
+
+
+def literal(value: str | int, dialect: str = "spark") -> str:
+    """A value as SQL writes it."""
+    if isinstance(value, int):
+        return str(value)
+    return exp.Literal.string(value).sql(dialect)

@@ -1,0 +1,52 @@
+"""What a restart finds: stage runs whose process died, settled by asking the target.
+
+Published, though nobody wrote it down: the record is completed. Not published: what lies aside
+is removed, and its inputs are new again. Whoever holds the target's lease settles; removing the
+branch or the staging table is the fence that keeps a sleeper from publishing later.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from goldsmith.engine import ledger
+from goldsmith.engine.destinations.destination import Destination, Published
+from goldsmith.engine.work import Tools
+from goldsmith.journal import events, stage_runs, stored
+from goldsmith.journal.definitions import stage_runs as table
+from goldsmith.journal.tables import StageRun
+
+
+def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
+    """Stage runs of a target that nobody wrote an end of."""
+    asked = sa.select(table).where(table.c.target_id == target_id, table.c.ended_at.is_(None))
+    with tools.journal.reading() as connection:
+        return stored.select(connection, StageRun, asked)
+
+
+def settle(tools: Tools, destination: Destination, target_id: str) -> list[StageRun]:
+    """Settle every dead stage run of a target; we hold its lease, so none of them lives."""
+    return [_settle(tools, destination, stage_run) for stage_run in unsettled(tools, target_id)]
+
+
+def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
+    published = destination.published(left.stage_run_id)
+    destination.clean(left.stage_run_id)
+    with tools.journal.writing() as connection:
+        if published is None:
+            ledger.forget(connection, left.stage_run_id)
+            ended: events.StageInterrupted | events.StageFinished = events.StageInterrupted(
+                because="its process died before it published; nothing of it is left"
+            )
+        else:
+            ledger.count(connection, left.stage_run_id)
+            ended = _finished(published)
+        return stage_runs.finish_stage_run(
+            tools.journal, left.stage_run_id, ended, connection=connection
+        )
+
+
+def _finished(published: Published) -> events.StageFinished:
+    return events.StageFinished(
+        rows_written=published.rows, snapshot=published.snapshot, recognised=True
+    )

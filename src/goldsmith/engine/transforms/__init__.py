@@ -1,0 +1,1 @@
+"""Transforms: the declarative steps of a stage's options, one file each."""

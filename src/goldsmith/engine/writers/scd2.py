@@ -1,0 +1,88 @@
+"""Keep every version of each key with the time it was valid; late and repeated changes are right.
+
+The versions of the keys that came are computed anew from the ones there are and the ones that
+came, in the order of the watermark. A version equal to the one before it is no new version.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from goldsmith.engine.names import name
+from goldsmith.engine.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.writers.writer import Writing
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+FROM, TO, CURRENT = "_valid_from", "_valid_to", "_is_current"
+_VIEW = "goldsmith_versions"
+
+
+def with_validity(rows: DataFrame, watermark: str) -> DataFrame:
+    """The rows with the columns that say when each was valid."""
+    from pyspark.sql import functions as F
+
+    return rows.withColumns(
+        {
+            FROM: F.col(name(watermark)).cast("timestamp"),
+            TO: F.lit(None).cast("timestamp"),
+            CURRENT: F.lit(True),
+        }
+    )
+
+
+def scd2(writing: Writing) -> None:
+    came = latest_per_key(writing.rows, keys=(*writing.keys, FROM))
+    _versions(came, writing).createOrReplaceTempView(_VIEW)
+    same = " AND ".join(f"t.{name(key)} <=> s.{name(key)}" for key in (*writing.keys, FROM))
+    columns = [name(column) for column in came.columns]
+    updates = ", ".join(f"t.{column} = s.{column}" for column in columns)
+    writing.table.merge(
+        f"MERGE INTO {writing.table.branch_name(writing.branch)} t USING {_VIEW} s ON {same}"
+        " WHEN MATCHED AND s._gone THEN DELETE"
+        f" WHEN MATCHED THEN UPDATE SET {updates}"
+        f" WHEN NOT MATCHED AND NOT s._gone THEN INSERT ({', '.join(columns)})"
+        f" VALUES ({', '.join(f's.{column}' for column in columns)})",
+        writing.stage_run_id,
+    )
+
+
+def _versions(came: DataFrame, writing: Writing) -> DataFrame:
+    """All versions of the keys that came, and the ones that are no versions any more."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    there = writing.table.spark.table(writing.table.sql_name)
+    keys = [F.col(f"k.{name(key)}").eqNullSafe(F.col(f"t.{name(key)}")) for key in writing.keys]
+    touched = came.select(*(F.col(name(key)) for key in writing.keys)).distinct()
+    condition = keys[0]
+    for one in keys[1:]:
+        condition = condition & one
+    existing = there.alias("t").join(touched.alias("k"), condition, "left_semi")
+    both = existing.withColumn("_came", F.lit(0)).unionByName(
+        came.withColumn("_came", F.lit(1)), allowMissingColumns=True
+    )
+    by_key = [F.col(name(key)) for key in writing.keys]
+    one_moment = Window.partitionBy(*by_key, FROM).orderBy(F.col("_came").desc())
+    # What came at the same moment corrects what was there.
+    single = both.withColumn("_n", F.row_number().over(one_moment)).where("_n = 1").drop("_n")
+    held = [
+        c
+        for c in came.columns
+        if c not in (FROM, TO, CURRENT, *writing.keys)
+        and not c.startswith("_")
+        and c != writing.watermark
+    ]
+    in_order = Window.partitionBy(*by_key).orderBy(F.col(FROM).asc_nulls_first())
+    value = F.to_json(F.struct(*(F.col(name(c)) for c in held))) if held else F.lit("")
+    marked = single.withColumn("_value", value).withColumn(
+        "_gone",
+        F.lag("_value").over(in_order).eqNullSafe(F.col("_value"))
+        & F.lag(F.lit(1)).over(in_order).isNotNull(),
+    )
+    kept = Window.partitionBy(*by_key, "_gone").orderBy(F.col(FROM).asc_nulls_first())
+    next_from = F.lead(FROM).over(kept)
+    return marked.withColumns(
+        {TO: next_from, CURRENT: next_from.isNull() & ~F.col("_gone")}
+    ).select(*(F.col(name(c)) for c in came.columns), "_gone")

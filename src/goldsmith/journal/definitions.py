@@ -1,0 +1,52 @@
+"""The journal's tables in SQLAlchemy Core, in the same database as the catalog's."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+
+from goldsmith.catalog.definitions import define
+from goldsmith.journal import tables
+
+audit_log = define(
+    tables.AuditEvent.table,
+    sa.Index("ix_audit_log_run", "run_id", "event_id"),
+    sa.Index("ix_audit_log_request", "request_id", "event_id"),
+    sa.Index("ix_audit_log_pipeline", "pipeline_id", "event_id"),
+)
+# SQLite would hand out the ids of forgotten events again.
+audit_log.dialect_options["sqlite"]["autoincrement"] = True
+requests = define(tables.Request.table, sa.Index("ix_requests_due", "status", "not_before"))
+runs = define(
+    tables.Run.table,
+    sa.Index("ix_runs_pipeline", "pipeline_id", "started_at"),
+    sa.Index("ix_runs_status", "status"),
+)
+stage_runs = define(
+    tables.StageRun.table,
+    sa.Index("ix_stage_runs_run", "run_id"),
+    sa.Index("ix_stage_runs_stage", "pipeline_id", "stage_order", "started_at"),
+    sa.Index("ix_stage_runs_status", "status"),
+)
+expectations = define(tables.Expectation.table)
+leases = define(tables.Lease.table, sa.Index("ix_leases_owner", "owner"))
+retention_pass = define(tables.RetentionPass.table)
+verdicts = define(
+    tables.Verdict.table, sa.Index("ix_verdicts_dataset", "dataset_id", "check_name", "at")
+)
+input_files = define(tables.InputFile.table)
+input_snapshots = define(tables.InputSnapshot.table)
+sql_facts = define(tables.SqlFacts.table)
+
+OBSERVED = (
+    audit_log,
+    requests,
+    runs,
+    stage_runs,
+    expectations,
+    leases,
+    retention_pass,
+    verdicts,
+    input_files,
+    input_snapshots,
+    sql_facts,
+)

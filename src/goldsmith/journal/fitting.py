@@ -1,0 +1,39 @@
+"""What may be written down: any text and any number, made fit for both databases.
+
+A failure must never go unrecorded because its message holds a character a database refuses.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from goldsmith.catalog.columns import plain
+
+#: Longer texts are in the log; the row keeps what a person reads.
+MOST_CHARACTERS = 10_000
+
+
+def fit(value: Any) -> Any:
+    """A value both databases take, in a column or inside JSON."""
+    value = plain(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {_text(str(name)): fit(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [fit(inner) for inner in value]
+    if value is None or isinstance(value, bool | int):
+        return value
+    return _text(str(value))
+
+
+def _text(value: str) -> str:
+    # PostgreSQL has no NUL in texts, and neither database stores half a surrogate pair.
+    fitting = value.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
+    if len(fitting) <= MOST_CHARACTERS:
+        return fitting
+    return fitting[: MOST_CHARACTERS - 1] + "…"

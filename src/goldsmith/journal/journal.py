@@ -1,0 +1,101 @@
+"""The journal: record what happened, read it back. The audit log is its book."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from goldsmith.catalog import database
+from goldsmith.journal.clock import moment
+from goldsmith.journal.definitions import audit_log
+from goldsmith.journal.event import Event
+from goldsmith.journal.tables import AuditEvent
+
+#: Any number that nothing else locks on.
+_LOCK = 7_061_974
+
+
+class Journal:
+    """What happened, in the same database as the catalog."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self.engine = engine
+
+    @contextmanager
+    def reading(self, connection: sa.Connection | None = None) -> Iterator[sa.Connection]:
+        """One consistent view of what happened, or the caller's own."""
+        if connection is not None:
+            yield connection
+            return
+        with database.reading(self.engine) as own:
+            yield own
+
+    @contextmanager
+    def writing(self, connection: sa.Connection | None = None) -> Iterator[sa.Connection]:
+        """One short transaction, or the caller's own; one writer at a time.
+
+        Event ids rise in the order of commits, so that whoever reads on from the last id it
+        saw misses none. A transaction that also changes declared rows changes those first.
+        """
+        if connection is not None:
+            _wait_for_turn(connection)
+            yield connection
+            return
+        with database.writing(self.engine) as own:
+            _wait_for_turn(own)
+            yield own
+
+    def record(
+        self,
+        *events: Event,
+        at: datetime | None = None,
+        connection: sa.Connection | None = None,
+    ) -> None:
+        """Write events down, all or none, in the order given."""
+        with self.writing(connection) as writing:
+            for event in events:
+                row = {"at": moment(at), **event.as_row()}
+                writing.execute(sa.insert(audit_log).values(**row))
+
+    def read(
+        self,
+        *,
+        since_event_id: int = 0,
+        run_id: str | None = None,
+        pipeline_id: str | None = None,
+        request_id: str | None = None,
+        kinds: Collection[str] = (),
+        most: int | None = None,
+        newest_first: bool = False,
+    ) -> list[AuditEvent]:
+        """Events after the given one, in the order they happened unless said otherwise."""
+        place = audit_log.c.event_id
+        asked = sa.select(audit_log).where(place > since_event_id)
+        for column, wanted in (
+            (audit_log.c.run_id, run_id),
+            (audit_log.c.pipeline_id, pipeline_id),
+            (audit_log.c.request_id, request_id),
+        ):
+            if wanted is not None:
+                asked = asked.where(column == wanted)
+        if kinds:
+            asked = asked.where(audit_log.c.kind.in_(sorted(kinds)))
+        asked = asked.order_by(place.desc() if newest_first else place).limit(most)
+        with self.reading() as connection:
+            return [AuditEvent.from_storage(row) for row in connection.execute(asked)]
+
+    def newest(self) -> int:
+        """The id of the newest event; 0 before the first. One cheap read to see if any came."""
+        with self.reading() as connection:
+            found = connection.execute(sa.select(sa.func.max(audit_log.c.event_id))).scalar()
+        return int(found or 0)
+
+
+def _wait_for_turn(connection: sa.Connection) -> None:
+    # SQLite has one writer anyway. PostgreSQL hands out ids before the commit: without this a
+    # reader could see event 8 before event 7, and two writers could wait for each other's rows.
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))

@@ -1,0 +1,291 @@
+"""Requests: what was asked for, waiting with a reason, taken by one worker, over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+import sqlalchemy as sa
+
+from goldsmith.journal import events, stored
+from goldsmith.journal.clock import moment
+from goldsmith.journal.definitions import requests
+from goldsmith.journal.errors import RequestElsewhere, UnknownRequest
+from goldsmith.journal.journal import Journal
+from goldsmith.journal.tables import Request, RequestStatus
+
+
+def put(
+    journal: Journal,
+    request: Request,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Request:
+    """Put a request into the inbox."""
+    with journal.writing(connection) as writing:
+        kept = stored.insert(
+            writing,
+            request,
+            status=RequestStatus.WAITING.value,
+            asked_at=request.asked_at or moment(at),
+        )
+        happened = events.RunRequested(
+            actor=kept.asked_by,
+            request_id=kept.request_id,
+            pipeline_id=_only(kept.pipelines),
+            selection=kept.selection,
+            pipelines=kept.pipelines,
+            options=kept.options,
+            attempt=kept.attempt,
+            after_run_id=kept.after_run_id,
+            not_before=kept.not_before,
+            because=kept.because,
+        )
+        journal.record(happened, at=at, connection=writing)
+    return kept
+
+
+def get(journal: Journal, request_id: str) -> Request:
+    """One request by its id."""
+    with journal.reading() as connection:
+        return _get(connection, request_id)
+
+
+def due(journal: Journal, at: datetime | None = None, *, most: int | None = None) -> list[Request]:
+    """Requests that wait and whose time has come, the first asked for first."""
+    asked = (
+        sa.select(requests)
+        .where(
+            requests.c.status == RequestStatus.WAITING.value,
+            sa.or_(requests.c.not_before.is_(None), requests.c.not_before <= moment(at)),
+        )
+        .order_by(requests.c.asked_at, requests.c.request_id)
+        .limit(most)
+    )
+    with journal.reading() as connection:
+        return stored.select(connection, Request, asked)
+
+
+def standing(journal: Journal, status: RequestStatus, *, most: int | None = None) -> list[Request]:
+    """Requests that stand like this, the first asked for first."""
+    asked = (
+        sa.select(requests)
+        .where(requests.c.status == status.value)
+        .order_by(requests.c.asked_at, requests.c.request_id)
+        .limit(most)
+    )
+    with journal.reading() as connection:
+        return stored.select(connection, Request, asked)
+
+
+def wait(
+    journal: Journal,
+    request_id: str,
+    because: str,
+    *,
+    not_before: datetime | None = None,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Request:
+    """Say why a request has to wait; the same reason again is not news."""
+    with journal.writing(connection) as writing:
+        before = _get(writing, request_id)
+        if before.status == RequestStatus.WAITING.value and (
+            (before.because, before.not_before) == (because, not_before or before.not_before)
+        ):
+            return before
+        values: dict[str, Any] = {"because": because}
+        if not_before is not None:
+            values["not_before"] = not_before
+        waits = _move(writing, request_id, (RequestStatus.WAITING,), "kept waiting", **values)
+        happened = events.RequestWaiting(
+            request_id=request_id,
+            pipeline_id=_only(waits.pipelines),
+            because=because,
+            not_before=waits.not_before,
+        )
+        journal.record(happened, at=at, connection=writing)
+    return waits
+
+
+def take(
+    journal: Journal,
+    request_id: str,
+    worker: str,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Request | None:
+    """Carry a request out; None where another worker was quicker or it waits no more."""
+    with journal.writing(connection) as writing:
+        taken = stored.update(
+            writing,
+            Request,
+            requests.c.request_id == request_id,
+            requests.c.status == RequestStatus.WAITING.value,
+            status=RequestStatus.RUNNING.value,
+            worker=worker,
+            because=None,
+        )
+        if taken is None:
+            return None
+        happened = events.RequestTaken(
+            actor=worker,
+            request_id=request_id,
+            pipeline_id=_only(taken.pipelines),
+            worker=worker,
+            attempt=taken.attempt,
+        )
+        journal.record(happened, at=at, connection=writing)
+    return taken
+
+
+class How(TypedDict, total=False):
+    """How a request ended."""
+
+    because: str | None
+    run_ids: Sequence[str]
+    #: Only if this worker still has it: one that slept too long has lost it to another.
+    worker: str | None
+    actor: str | None
+    at: datetime | None
+    connection: sa.Connection | None
+
+
+def done(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
+    """What was asked for was carried out."""
+    return _end(journal, request_id, RequestStatus.DONE, (RequestStatus.RUNNING,), how)
+
+
+def failed(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
+    """What was asked for failed."""
+    return _end(journal, request_id, RequestStatus.FAILED, (RequestStatus.RUNNING,), how)
+
+
+def stopped(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
+    """What was asked for was stopped; a release puts it back with `requeue`."""
+    where = (RequestStatus.RUNNING, RequestStatus.WAITING)
+    return _end(journal, request_id, RequestStatus.STOPPED, where, how)
+
+
+def cancel(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
+    """Nobody wants it any more; what already runs has to be stopped instead."""
+    where = (RequestStatus.WAITING, RequestStatus.FAILED, RequestStatus.STOPPED)
+    return _end(journal, request_id, RequestStatus.CANCELLED, where, how)
+
+
+def requeue(
+    journal: Journal,
+    request_id: str,
+    because: str,
+    *,
+    not_before: datetime | None = None,
+    attempt: int | None = None,
+    after_run_id: str | None = None,
+    worker: str | None = None,
+    actor: str | None = None,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Request:
+    """Put a request back: its worker died, it is to be tried again, or a stop was released."""
+    where = (RequestStatus.RUNNING, RequestStatus.FAILED, RequestStatus.STOPPED)
+    values: dict[str, Any] = {"because": because, "not_before": not_before}
+    if attempt is not None:
+        values["attempt"] = attempt
+    if after_run_id is not None:
+        values["after_run_id"] = after_run_id
+    with journal.writing(connection) as writing:
+        waits = _move(
+            writing,
+            request_id,
+            where,
+            "put back",
+            held_by=worker,
+            status=RequestStatus.WAITING.value,
+            worker=None,
+            ended_at=None,
+            **values,
+        )
+        happened = events.RequestRequeued(
+            actor=actor,
+            request_id=request_id,
+            pipeline_id=_only(waits.pipelines),
+            because=because,
+            not_before=not_before,
+            attempt=waits.attempt,
+        )
+        journal.record(happened, at=at, connection=writing)
+    return waits
+
+
+def _end(
+    journal: Journal,
+    request_id: str,
+    status: RequestStatus,
+    where: Sequence[RequestStatus],
+    how: How,
+) -> Request:
+    at = how.get("at")
+    with journal.writing(how.get("connection")) as writing:
+        led_to = dict.fromkeys([*_get(writing, request_id).run_ids, *how.get("run_ids", ())])
+        ended = _move(
+            writing,
+            request_id,
+            where,
+            status.value,
+            held_by=how.get("worker"),
+            status=status.value,
+            because=how.get("because"),
+            run_ids=list(led_to),
+            ended_at=moment(at),
+        )
+        happened = events.RequestEnded(
+            actor=how.get("actor"),
+            status=status.value,
+            request_id=request_id,
+            pipeline_id=_only(ended.pipelines),
+            because=ended.because,
+            run_ids=ended.run_ids,
+        )
+        journal.record(happened, at=at, connection=writing)
+    return ended
+
+
+def _move(
+    connection: sa.Connection,
+    request_id: str,
+    where: Sequence[RequestStatus],
+    wanted: str,
+    *,
+    held_by: str | None = None,
+    **values: Any,
+) -> Request:
+    """Change a request that stands where it has to, in one statement."""
+    matches = [
+        requests.c.request_id == request_id,
+        requests.c.status.in_([status.value for status in where]),
+    ]
+    if held_by is not None:
+        matches.append(requests.c.worker == held_by)
+    moved = stored.update(connection, Request, *matches, **values)
+    if moved is None:
+        found = _get(connection, request_id)
+        raise RequestElsewhere(
+            request_id=request_id, wanted=wanted, status=found.status, worker=found.worker
+        )
+    return moved
+
+
+def _get(connection: sa.Connection, request_id: str) -> Request:
+    asked = sa.select(requests).where(requests.c.request_id == request_id)
+    found = stored.select(connection, Request, asked)
+    if not found:
+        raise UnknownRequest(request_id=request_id)
+    return found[0]
+
+
+def _only(pipelines: Sequence[str]) -> str | None:
+    """The pipeline of a request for one; an event has room for one name."""
+    return pipelines[0] if len(pipelines) == 1 else None

@@ -1,0 +1,180 @@
+"""Runs: pipelines being carried out, and what earlier ones teach about the next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from difflib import get_close_matches
+
+import sqlalchemy as sa
+
+from goldsmith.journal import events, stored
+from goldsmith.journal.clock import moment
+from goldsmith.journal.definitions import expectations, runs, stage_runs
+from goldsmith.journal.errors import AlreadyOver, UnknownRun
+from goldsmith.journal.event import RunEnded
+from goldsmith.journal.journal import Journal
+from goldsmith.journal.tables import Run, RunStatus, StageRun
+
+#: With more stages than this, reading what is known of all is quicker than so many look-ups.
+_FEW_STAGES = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """What the next run of a stage will be like, as far as the last ones tell."""
+
+    rows: int | None
+    bytes: int | None
+    seconds: float | None
+    from_runs: int
+
+
+def start_run(
+    journal: Journal,
+    run: Run,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Run:
+    """Write down that a pipeline is being carried out."""
+    with journal.writing(connection) as writing:
+        started = stored.insert(writing, run, status=RunStatus.RUNNING.value, started_at=moment(at))
+        journal.record(
+            events.RunStarted(
+                actor=started.asked_by,
+                pipeline_id=started.pipeline_id,
+                request_id=started.request_id,
+                run_id=started.run_id,
+                started_at=started.started_at,
+                because=started.because,
+                environment=started.environment,
+                catalog_revision=started.catalog_revision,
+                worker=started.worker,
+            ),
+            at=at,
+            connection=writing,
+        )
+    return started
+
+
+def finish_run(
+    journal: Journal,
+    run_id: str,
+    happened: RunEnded | None = None,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> Run:
+    """Write down how a run ended, as the event says; it ends once. Unsaid: it succeeded."""
+    said = happened or events.RunFinished()
+    with journal.writing(connection) as writing:
+        ended = stored.update(
+            writing,
+            Run,
+            runs.c.run_id == run_id,
+            runs.c.ended_at.is_(None),
+            status=said.status,
+            because=said.because,
+            error_code=getattr(said, "error_code", None),
+            error_message=getattr(said, "error_message", None),
+            ended_at=moment(at),
+        )
+        if ended is None:
+            over = _run(writing, run_id)
+            raise AlreadyOver(what=f"Run '{run_id}'", status=over.status)
+        full = replace(
+            said,
+            pipeline_id=ended.pipeline_id,
+            request_id=ended.request_id,
+            run_id=run_id,
+            started_at=ended.started_at,
+            ended_at=ended.ended_at,
+        )
+        journal.record(full, at=at, connection=writing)
+    return ended
+
+
+def recent_runs(
+    journal: Journal,
+    *,
+    pipeline_id: str | None = None,
+    status: str | None = None,
+    request_id: str | None = None,
+    most: int | None = 20,
+) -> list[Run]:
+    """Runs, newest first."""
+    asked = sa.select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
+    for column, wanted in (
+        (runs.c.pipeline_id, pipeline_id),
+        (runs.c.status, status),
+        (runs.c.request_id, request_id),
+    ):
+        if wanted is not None:
+            asked = asked.where(column == wanted)
+    with journal.reading() as connection:
+        return stored.select(connection, Run, asked.limit(most))
+
+
+def run(journal: Journal, run_id: str) -> Run:
+    """One run by its id."""
+    with journal.reading() as connection:
+        return _run(connection, run_id)
+
+
+def stage_runs_of(journal: Journal, run_id: str) -> list[StageRun]:
+    """The stage runs of a run, in the order of the stages."""
+    asked = (
+        sa.select(stage_runs)
+        .where(stage_runs.c.run_id == run_id)
+        .order_by(stage_runs.c.stage_order, stage_runs.c.attempt, stage_runs.c.started_at)
+    )
+    with journal.reading() as connection:
+        return stored.select(connection, StageRun, asked)
+
+
+def last_success(journal: Journal, pipeline_id: str, stage_order: int) -> StageRun | None:
+    """The newest published run of a stage."""
+    asked = (
+        sa.select(stage_runs)
+        .where(
+            stage_runs.c.pipeline_id == pipeline_id,
+            stage_runs.c.stage_order == stage_order,
+            stage_runs.c.status == RunStatus.SUCCEEDED.value,
+        )
+        .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
+        .limit(1)
+    )
+    with journal.reading() as connection:
+        return next(iter(stored.select(connection, StageRun, asked)), None)
+
+
+def expected(
+    journal: Journal, stages: Collection[tuple[str, int]] | None = None
+) -> Mapping[str, Expected]:
+    """What to expect of stages, by `pipeline_id-stage_order`; stages without history are missing.
+
+    Stages are given as (pipeline_id, stage_order); None asks for all.
+    """
+    asked = sa.select(expectations)
+    if stages is not None and len(stages) <= _FEW_STAGES:
+        pipelines = sorted({pipeline for pipeline, _order in stages})
+        asked = asked.where(expectations.c.pipeline_id.in_(pipelines))
+    wanted = None if stages is None else set(stages)
+    with journal.reading() as connection:
+        found = connection.execute(asked).all()
+    return {
+        f"{pipeline}-{order}": Expected(rows=rows, bytes=written, seconds=took, from_runs=from_runs)
+        for pipeline, order, rows, written, took, from_runs in found
+        if wanted is None or (pipeline, order) in wanted
+    }
+
+
+def _run(connection: sa.Connection, run_id: str) -> Run:
+    found = stored.select(connection, Run, sa.select(runs).where(runs.c.run_id == run_id))
+    if not found:
+        newest = sa.select(runs.c.run_id).order_by(runs.c.started_at.desc()).limit(200)
+        known = connection.execute(newest).scalars().all()
+        raise UnknownRun(run_id=run_id, near=tuple(get_close_matches(run_id, known)))
+    return found[0]

@@ -1,0 +1,196 @@
+"""Stage runs: one try at one stage, from its first step to how it ended.
+
+Each change is written in the transaction that records its event, and the event is what the
+caller says happened: its words are the row's columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import datetime
+from statistics import median
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+
+from goldsmith.journal import events, stored
+from goldsmith.journal.clock import moment, seconds
+from goldsmith.journal.definitions import expectations, stage_runs
+from goldsmith.journal.errors import AlreadyOver, UnknownRun
+from goldsmith.journal.event import StageEnded, StageEvent
+from goldsmith.journal.journal import Journal
+from goldsmith.journal.tables import RunStatus, StageRun
+
+#: How many successful runs an expectation is the median of.
+RUNS_REMEMBERED = 10
+
+E = TypeVar("E", bound=StageEvent)
+
+#: What an ending can tell about the stage run, beside when it was and how it stands since.
+_TOLD = (
+    *("rows_read", "rows_written", "rows_quarantined", "rows_dropped"),
+    *("bytes_read", "bytes_written", "snapshot", "because", "error_code", "error_message"),
+)
+
+
+def start_stage_run(
+    journal: Journal,
+    stage_run: StageRun,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> StageRun:
+    """Write down that a try at a stage began."""
+    with journal.writing(connection) as writing:
+        started = stored.insert(
+            writing, stage_run, status=RunStatus.RUNNING.value, started_at=moment(at)
+        )
+        happened = events.StageStarted(
+            started_at=started.started_at, token=started.token, definition=started.definition
+        )
+        journal.record(_of(started, happened), at=at, connection=writing)
+    return started
+
+
+def step(
+    journal: Journal,
+    stage_run_id: str,
+    name: str,
+    *,
+    facts: Mapping[str, Any] | None = None,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> StageRun:
+    """Write down that a stage run came to its next step, with what it learnt on the way."""
+    with journal.writing(connection) as writing:
+        moved = _change(writing, stage_run_id, facts, step=name)
+        journal.record(_of(moved, events.StageStepped(step=name)), at=at, connection=writing)
+    return moved
+
+
+def finish_stage_run(
+    journal: Journal,
+    stage_run_id: str,
+    happened: StageEnded,
+    *,
+    facts: Mapping[str, Any] | None = None,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> StageRun:
+    """Write down how a try at a stage ended, as the event says; it ends once."""
+    told = {name: value for name in _TOLD if (value := getattr(happened, name, None)) is not None}
+    with journal.writing(connection) as writing:
+        ended = _change(
+            writing, stage_run_id, facts, status=happened.status, ended_at=moment(at), **told
+        )
+        full = replace(
+            _of(ended, happened),
+            started_at=ended.started_at,
+            ended_at=ended.ended_at,
+            step=ended.step,
+        )
+        journal.record(full, at=at, connection=writing)
+        if ended.status == RunStatus.SUCCEEDED:
+            _learn(writing, ended)
+    return ended
+
+
+def pass_over(
+    journal: Journal,
+    stage_run: StageRun,
+    happened: events.StageSkipped | events.StageBlocked,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> StageRun:
+    """Write down that a stage was not even begun: nothing to do, or blocked."""
+    with journal.writing(connection) as writing:
+        passed = stored.insert(
+            writing,
+            stage_run,
+            status=happened.status,
+            because=happened.because,
+            started_at=moment(at),
+            ended_at=moment(at),
+        )
+        journal.record(_of(passed, happened), at=at, connection=writing)
+    return passed
+
+
+def interrupt_stage_runs(
+    journal: Journal,
+    run_id: str,
+    because: str,
+    *,
+    at: datetime | None = None,
+    connection: sa.Connection | None = None,
+) -> list[StageRun]:
+    """Write down that the process of a run died: every stage run of it that had not ended."""
+    open_ones = sa.select(stage_runs.c.stage_run_id).where(
+        stage_runs.c.run_id == run_id, stage_runs.c.ended_at.is_(None)
+    )
+    with journal.writing(connection) as writing:
+        return [
+            finish_stage_run(
+                journal,
+                stage_run_id,
+                events.StageInterrupted(because=because),
+                at=at,
+                connection=writing,
+            )
+            for stage_run_id in writing.execute(open_ones).scalars().all()
+        ]
+
+
+def _learn(connection: sa.Connection, ended: StageRun) -> None:
+    """Keep the medians of a stage's last successes: a plan asks for them by the ten thousand."""
+    stage = {"pipeline_id": ended.pipeline_id, "stage_order": ended.stage_order}
+    last = (
+        sa.select(
+            stage_runs.c.rows_written,
+            stage_runs.c.bytes_written,
+            seconds(stage_runs.c.started_at, stage_runs.c.ended_at).label("seconds"),
+        )
+        .where(
+            *(stage_runs.c[name] == value for name, value in stage.items()),
+            stage_runs.c.status == RunStatus.SUCCEEDED.value,
+        )
+        .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
+        .limit(RUNS_REMEMBERED)
+    )
+    known = connection.execute(last).mappings().all()
+    values: dict[str, Any] = {"from_runs": len(known)}
+    for name in ("rows_written", "bytes_written", "seconds"):
+        measured = [row[name] for row in known if row[name] is not None]
+        middle = median(measured) if measured else None
+        values[name] = middle if name == "seconds" or middle is None else round(middle)
+    mine = [expectations.c[name] == value for name, value in stage.items()]
+    if not connection.execute(sa.update(expectations).where(*mine).values(**values)).rowcount:
+        connection.execute(sa.insert(expectations).values(**stage, **values))
+
+
+def _change(
+    connection: sa.Connection,
+    stage_run_id: str,
+    facts: Mapping[str, Any] | None,
+    **values: Any,
+) -> StageRun:
+    """Change a stage run that has not ended; facts are added to those it has."""
+    mine = stage_runs.c.stage_run_id == stage_run_id
+    found = stored.select(connection, StageRun, sa.select(stage_runs).where(mine))
+    if not found:
+        raise UnknownRun(run_id=stage_run_id)
+    more = {"facts": {**found[0].facts, **facts}} if facts else {}
+    changed = stored.update(
+        connection, StageRun, mine, stage_runs.c.ended_at.is_(None), **values, **more
+    )
+    if changed is None:
+        raise AlreadyOver(what=f"Stage run '{stage_run_id}'", status=found[0].status)
+    return changed
+
+
+def _of(stage_run: StageRun, happened: E) -> E:
+    """The event with the names of the stage run it happened to."""
+    names = {field.name for field in fields(StageEvent)} - {"at", "actor", "status", "request_id"}
+    return replace(happened, **{name: getattr(stage_run, name) for name in names})

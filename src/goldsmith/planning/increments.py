@@ -1,0 +1,135 @@
+"""What is new of a stage's inputs: files not yet in the ledger, snapshots not yet read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import sqlalchemy as sa
+
+from goldsmith.catalog import database
+from goldsmith.catalog.catalog import Catalog
+from goldsmith.journal.definitions import input_files, input_snapshots
+from goldsmith.planning.explain import dataset_kind, read_of
+from goldsmith.planning.files import FileSeen, list_files
+from goldsmith.planning.lake import current_snapshot
+from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
+from goldsmith.planning.places import Places
+from goldsmith.planning.plan import News
+
+
+class Increments:
+    """Looks at inputs, each location once."""
+
+    def __init__(self, catalog: Catalog, places: Places) -> None:
+        self._catalog = catalog
+        self._places = places
+        self._listed: dict[str, list[FileSeen]] = {}
+
+    def __call__(self, near: Neighbourhood) -> tuple[News, ...]:
+        return tuple(
+            self._news(near, dataset, read_of(near, place))
+            for place, dataset in enumerate(near.inputs)
+        )
+
+    def _news(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
+        match dataset_kind(dataset):
+            case "files":
+                return self._of_files(near, dataset, read)
+            case "table":
+                return self._of_table(near, dataset, read)
+            case kind:
+                return News(
+                    dataset_id=dataset.dataset_id,
+                    kind=kind,
+                    location=dataset.location,
+                    address=dataset.location,
+                    read="all",
+                    sentence="a warehouse table, which is read whenever the stage runs",
+                )
+
+    def files(self, dataset: Dataset) -> list[FileSeen]:
+        """Every file of a dataset there is."""
+        location = dataset.location or ""
+        if location not in self._listed:
+            self._listed[location] = list_files(location, self._places)
+        return self._listed[location]
+
+    def look_anew(self) -> None:
+        """Forget what was listed: files may have come since."""
+        self._listed.clear()
+
+    def new_files(self, near: Neighbourhood, dataset: Dataset) -> list[FileSeen]:
+        """The files no published run of the stage has consumed as they are now."""
+        known = self.known_files(near, dataset)
+        return [f for f in self.files(dataset) if known.get(f.path) != (f.size, f.etag)]
+
+    def known_files(self, near: Neighbourhood, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
+        """The files published runs of the stage have consumed, as they were then."""
+        asked = (
+            sa.select(input_files.c.path, input_files.c.size, input_files.c.etag)
+            .where(input_files.c.consumer == near.stage_id)
+            .where(input_files.c.dataset_id == dataset.dataset_id)
+            .where(input_files.c.counted.is_(True))
+            .order_by(input_files.c.stage_run_id)
+        )
+        with database.reading(self._catalog.engine) as connection:
+            return {path: (size, etag) for path, size, etag in connection.execute(asked)}
+
+    def _of_files(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
+        there = self.files(dataset)
+        new = self.new_files(near, dataset)
+        said = f"{_counted(new)} of {len(there):,}" if len(new) < len(there) else _counted(new)
+        return News(
+            dataset_id=dataset.dataset_id,
+            kind="files",
+            location=dataset.location,
+            address=self._places.address(dataset.location or ""),
+            read=read,
+            files=len(new),
+            bytes=sum(file.size for file in new),
+            empty=not new,
+            sentence=f"{said} new" if there else "no files there",
+        )
+
+    def _of_table(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
+        since = self.read_up_to(near, dataset)
+        until = current_snapshot(dataset, self._places)
+        return News(
+            dataset_id=dataset.dataset_id,
+            kind="table",
+            location=dataset.location,
+            address=self._places.address(dataset.location or ""),
+            read=read,
+            since=since,
+            until=until,
+            empty=until is None or until == since,
+            sentence=_snapshots(since, until),
+        )
+
+    def read_up_to(self, near: Neighbourhood, dataset: Dataset) -> str | None:
+        """The newest snapshot of an input that a published run of the stage has read."""
+        asked = (
+            sa.select(input_snapshots.c.snapshot)
+            .where(input_snapshots.c.consumer == near.stage_id)
+            .where(input_snapshots.c.dataset_id == dataset.dataset_id)
+            .where(input_snapshots.c.counted.is_(True))
+            .order_by(input_snapshots.c.at.desc())
+            .limit(1)
+        )
+        with database.reading(self._catalog.engine) as connection:
+            return connection.execute(asked).scalar()
+
+
+def _counted(files: Iterable[FileSeen]) -> str:
+    found = list(files)
+    size = sum(file.size for file in found)
+    noun = "file" if len(found) == 1 else "files"
+    return f"{len(found):,} {noun} ({size / 1e6:,.2f} MB)" if found else "no files"
+
+
+def _snapshots(since: str | None, until: str | None) -> str:
+    if until is None:
+        return "the table has no rows yet"
+    if since is None:
+        return f"never read; its newest snapshot is {until}"
+    return "no new snapshot" if since == until else f"snapshots after {since} up to {until}"

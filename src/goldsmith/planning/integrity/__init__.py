@@ -1,0 +1,1 @@
+"""What is wrong with the rows, before anything runs: one file a finding."""

@@ -1,0 +1,1 @@
+"""The findings: one file each, documentation from its docstring."""

@@ -1,0 +1,37 @@
+"""A check of a stage's rule set looks at a column that the stage's SQL does not give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
+from goldsmith.planning.integrity.known import did_you_mean
+from goldsmith.planning.integrity.nearby import columns_of, lacks
+from goldsmith.planning.neighbourhood import Neighbourhood
+
+
+@stage_rule(Gravity.ERROR)
+def checked_column_not_in_sql(near: Neighbourhood) -> Iterator[Wrong]:
+    facts, rules = near.facts, near.rules
+    if facts is None or facts.columns is None or rules is None:
+        return
+    for check in rules.check_def:
+        for column in _columns(check):
+            if column not in facts.columns and lacks(near, column):
+                yield Wrong(
+                    near.stage,
+                    f"The check {check.get('type')} of rule set '{rules.rule_set_id}' looks at"
+                    f" '{column}', which the SQL of stage {near.stage_id} does not give.",
+                    f"{did_you_mean(column, facts.columns)}It gives: {columns_of(near)}.",
+                )
+
+
+def _columns(check: object) -> Sequence[str]:
+    if not isinstance(check, dict):
+        return ()
+    column, columns = check.get("column"), check.get("columns")
+    if isinstance(column, str):
+        return (column,)
+    if not isinstance(columns, list | tuple | dict):
+        return ()
+    return [name for name in columns if isinstance(name, str)]

@@ -1,0 +1,54 @@
+"""An id, a path or an ARN holds a character that only looks like a plain one: a typographic hyphen
+or quote, a space that does not break, a character without width. It comes from copying out of a
+document, and nothing that is typed will ever match it."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from operator import attrgetter
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.retries import HealingAction, RetryPolicy
+from goldsmith.catalog.rows import Row, key_text
+from goldsmith.catalog.rules import RuleSet
+from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.throttles import Throttle
+from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.planning.integrity.known import LOOK_ALIKES, plain
+
+_COLUMNS: dict[type[Row], tuple[str, ...]] = {
+    Pipeline: ("pipeline_id",),
+    Stage: ("stage_name",),
+    Source: ("source_id", "s3_path", "schema_arn"),
+    Target: ("target_id", "location"),
+    RuleSet: ("rule_set_id",),
+    RetryPolicy: ("retry_id",),
+    HealingAction: ("error_code", "action_script"),
+    Throttle: ("throttle_id",),
+}
+
+
+@catalog_rule(Gravity.WARNING, reads=tuple(_COLUMNS))
+def typographic_characters(rows: Snapshot) -> Iterator[Wrong]:
+    for kind, columns in _COLUMNS.items():
+        for column in columns:
+            value_of = attrgetter(column)
+            # Nearly every value is plain, and Python knows that without looking.
+            if not "".join(filter(None, map(value_of, rows.rows(kind)))).isascii():
+                for row in rows.rows(kind):
+                    if not LOOK_ALIKES.keys().isdisjoint(value_of(row) or ""):
+                        yield _wrong(row, column, value_of(row))
+
+
+def _wrong(row: Row, column: str, value: str) -> Wrong:
+    odd = next(character for character in value if character in LOOK_ALIKES)
+    name = unicodedata.name(odd, "a character without width").lower()
+    typed = f": {plain(value)}" if len(value) <= 200 else "."
+    return Wrong(
+        row,
+        f"The {column} of {row.table.name} row '{key_text(row.key)}' holds a typographic character:"
+        f" {name} (U+{ord(odd):04X}).",
+        f"Type it again with plain characters{typed}",
+    )

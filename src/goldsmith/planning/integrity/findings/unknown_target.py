@@ -1,0 +1,29 @@
+"""A stage's target_id has no row in targets, so nobody knows where to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.pipelines import Stage
+from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.planning.integrity.known import did_you_mean
+from goldsmith.planning.words import stage_id
+
+
+@catalog_rule(Gravity.ERROR, reads=(Stage, Source, Target))
+def unknown_target(rows: Snapshot) -> Iterator[Wrong]:
+    targets = rows.table(Target)
+    for name, stages in rows.writers_of.items():
+        if (name,) in targets:
+            continue
+        is_source = name in rows.dataset_ids
+        guess = "" if is_source else did_you_mean(name, rows.dataset_ids)
+        for stage in stages:
+            yield Wrong(
+                stage,
+                f"Stage {stage_id(stage)} writes '{name}', which has no row in targets"
+                f"{' (it has one in sources)' if is_source else ''}.",
+                f"{guess}Add a row to targets with its location and type, or correct target_id.",
+            )

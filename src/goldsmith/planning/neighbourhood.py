@@ -1,0 +1,119 @@
+"""A stage and every row it depends on: all that its findings and its plan may look at.
+
+Because a stage's findings and plan are functions of its neighbourhood and of nothing else, they
+can be kept for as long as the neighbourhood stays the same; after one changed row only the
+stages around it are looked at again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.edges import Edge
+from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.retries import RetryPolicy
+from goldsmith.catalog.rules import RuleSet
+from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.planning.sql import QueryFacts, SqlReader
+from goldsmith.planning.words import Words, stage_id, words_of
+
+
+class Dataset(NamedTuple):
+    """One id, whether it has a row in `sources`, in `targets` or in both."""
+
+    dataset_id: str
+    source: Source | None
+    target: Target | None
+    #: The stages that write it.
+    writers: tuple[Stage, ...]
+
+    @property
+    def exists(self) -> bool:
+        return self.source is not None or self.target is not None
+
+    @property
+    def location(self) -> str | None:
+        """Where its data lies: a dataset that some stage writes is read through its table."""
+        if self.writers and self.target is not None:
+            return self.target.location
+        if self.source is not None and self.source.s3_path is not None:
+            return self.source.s3_path
+        return self.target.location if self.target is not None else None
+
+
+class Neighbourhood:
+    """A stage and every row it depends on."""
+
+    __slots__ = (
+        *("stage", "stage_id", "rows", "pipeline", "edge", "words", "facts", "target", "inputs"),
+        *("rules", "pre_rules", "retry_id", "retry"),
+    )
+
+    def __init__(
+        self,
+        stage: Stage,
+        rows: Snapshot,
+        reader: SqlReader,
+        datasets: dict[str, Dataset] | None = None,
+    ) -> None:
+        self.stage = stage
+        self.stage_id = stage_id(stage)
+        #: For hints only: a finding may be kept for longer than these rows are the newest.
+        self.rows = rows
+        pipelines, retries = rows.table(Pipeline), rows.table(RetryPolicy)
+        rules = rows.table(RuleSet)
+        seen = {} if datasets is None else datasets
+        self.pipeline = pipelines.get((stage.pipeline_id,))
+        self.edge = rows.table(Edge).get((stage.source_id, stage.target_id))
+        self.words: Words = words_of(stage, self.edge)
+        self.facts: QueryFacts | None = (
+            None if self.words.sql is None else reader.facts(self.words.sql, self.words.dialect)
+        )
+        self.target = None if stage.target_id is None else _dataset(stage.target_id, rows, seen)
+        self.inputs = tuple([_dataset(name, rows, seen) for name in self._input_ids()])
+        self.rules = rules.get((stage.validation_set_id,))
+        self.pre_rules = rules.get((stage.pre_validation_set_id,))
+        retry_id = stage.retry_id or (self.pipeline and self.pipeline.default_retry_id)
+        self.retry_id: str | None = retry_id or None
+        self.retry = retries.get((retry_id,))
+
+    def _input_ids(self) -> tuple[str, ...]:
+        """The dataset the row names, then the ones its SQL names."""
+        said = () if self.stage.source_id is None else (self.stage.source_id,)
+        reads = self.facts.reads if self.facts is not None else ()
+        return said if not reads or reads == said else tuple(dict.fromkeys((*said, *reads)))
+
+    @property
+    def source(self) -> Dataset | None:
+        """The dataset of `source_id`."""
+        return self.inputs[0] if self.stage.source_id is not None else None
+
+    def depends_on(self) -> Iterator[tuple[str, object]]:
+        """Every row in it, also the ones that are not there yet, as (table or dataset, key)."""
+        stage = self.stage
+        yield "pipelines", stage.pipeline_id
+        yield "dataset_lineage", (stage.source_id, stage.target_id)
+        for rules in (stage.validation_set_id, stage.pre_validation_set_id):
+            if rules is not None:
+                yield "validation_rules", rules
+        if self.retry_id is not None:
+            yield "retry_policies", self.retry_id
+        if stage.target_id is not None:
+            yield "dataset", stage.target_id
+        for dataset in self.inputs:
+            yield "dataset", dataset.dataset_id
+
+
+def _dataset(dataset_id: str, rows: Snapshot, seen: dict[str, Dataset]) -> Dataset:
+    found = seen.get(dataset_id)
+    if found is None:
+        key = (dataset_id,)
+        found = seen[dataset_id] = Dataset(
+            dataset_id,
+            rows.table(Source).get(key),
+            rows.table(Target).get(key),
+            rows.writers_of.get(dataset_id, ()),
+        )
+    return found

@@ -1,0 +1,102 @@
+"""Where things really are in this environment, and the connections to get there."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from goldsmith.credentials import Secrets
+from goldsmith.settings import Settings
+from goldsmith.settings.sections import LakeCatalog, StorageKind, sqlite_file
+
+#: Spark's and pyiceberg's name of the lake's list of tables.
+LAKE = "lake"
+
+
+class Places:
+    """Storage and lake, as an environment binds them; connections are made when used."""
+
+    def __init__(self, settings: Settings, secrets: Secrets) -> None:
+        self.settings = settings
+        self.secrets = secrets
+
+    def address(self, location: str) -> str:
+        """What an s3:// address of the catalog is here."""
+        return self.settings.address(location)
+
+    def catalog_address(self, real: str) -> str:
+        """What the catalog calls a real place."""
+        return self.settings.catalog_address(real)
+
+    def secret(self, reference: str | None) -> str | None:
+        return None if reference is None else self.secrets.resolve(reference).reveal()
+
+    def s3(self) -> Any:
+        """An S3 client for the environment's storage."""
+        return self._s3
+
+    @cached_property
+    def _s3(self) -> Any:
+        import boto3
+        from botocore.config import Config
+
+        storage = self.settings.storage
+        style = "path" if storage.path_style else "auto"
+        return boto3.client(
+            "s3",
+            endpoint_url=storage.endpoint,
+            region_name=storage.region,
+            aws_access_key_id=self.secret(storage.access_key),
+            aws_secret_access_key=self.secret(storage.secret_key),
+            config=Config(
+                s3={"addressing_style": style}, retries={"max_attempts": 5, "mode": "standard"}
+            ),
+        )
+
+    def lake(self) -> Any | None:
+        """The lake's list of tables by pyiceberg; None where nothing was ever written."""
+        return self._lake
+
+    @cached_property
+    def _lake(self) -> Any | None:
+        lake = self.settings.lake
+        file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
+        if file is not None and not file.exists():
+            return None
+        from pyiceberg.catalog import load_catalog
+
+        return load_catalog(LAKE, **self._lake_properties(file))
+
+    def _lake_properties(self, file: Path | None) -> dict[str, str]:
+        lake, storage = self.settings.lake, self.settings.storage
+        said: dict[str, str | None] = {"warehouse": self.address(lake.warehouse or "")}
+        if lake.catalog is LakeCatalog.GLUE:
+            said |= {"type": "glue", "glue.endpoint": lake.glue_endpoint}
+            said |= {"glue.region": storage.region}
+        elif lake.catalog is LakeCatalog.REST:
+            said |= {"type": "rest", "uri": lake.uri}
+        else:
+            uri = f"sqlite:///{file}" if file is not None else self._lake_database()
+            # Spark makes the tables of the list; a plan must not write.
+            said |= {"type": "sql", "uri": uri, "init_catalog_tables": "false"}
+        if storage.kind is StorageKind.S3:
+            said |= {
+                "s3.endpoint": storage.endpoint,
+                "s3.region": storage.region,
+                "s3.access-key-id": self.secret(storage.access_key),
+                "s3.secret-access-key": self.secret(storage.secret_key),
+                "s3.force-virtual-addressing": "false" if storage.path_style else "true",
+            }
+        said |= lake.options
+        return {name: value for name, value in said.items() if value is not None}
+
+    def _lake_database(self) -> str:
+        from sqlalchemy.engine import make_url
+
+        lake = self.settings.lake
+        url = make_url(lake.uri or "").set(drivername="postgresql+psycopg")
+        password = self.secret(lake.password)
+        url = url if password is None else url.set(password=password)
+        url = url.update_query_dict({"options": f"-csearch_path={lake.schema}"})
+        return url.render_as_string(hide_password=False)

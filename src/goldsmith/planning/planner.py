@@ -1,0 +1,203 @@
+"""Rows into a plan: which stages, in which order, and why each will or will not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from goldsmith.catalog.flags import Flag
+from goldsmith.catalog.snapshot import without_collector
+from goldsmith.errors import GoldsmithError
+from goldsmith.journal.runs import Expected
+from goldsmith.planning.integrity.finding import Finding
+from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
+from goldsmith.planning.selection import select
+from goldsmith.planning.survey import Survey
+
+#: What is new of a stage's inputs, looked at only for stages that are shown or run.
+Look = Callable[[Neighbourhood], tuple[News, ...]]
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogHasErrors(GoldsmithError):
+    """The rows cannot be planned from: integrity has errors in them."""
+
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        several = "errors" if len(self.findings) > 1 else "error"
+        lines = [
+            f"  {finding.sentence} [{finding.code}]\n    {finding.hint}"
+            for finding in self.findings[:20]
+        ]
+        more = len(self.findings) - 20
+        rest = [f"  … and {more} more"] if more > 0 else []
+        return f"The catalog has {len(self.findings)} {several}:\n" + "\n".join([*lines, *rest])
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        return {"findings": [finding.as_plain() for finding in self.findings]}
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith catalog check` lists every finding."
+
+
+def plan(
+    survey: Survey,
+    selection: Sequence[str],
+    *,
+    now: datetime,
+    environment: str,
+    look: Look | None = None,
+    expected: Mapping[str, Expected] | None = None,
+) -> Plan:
+    """What would run if this were asked for now; raises where the rows have errors."""
+    with without_collector():
+        return _plan(survey, selection, now, environment, look, expected)
+
+
+def _plan(
+    survey: Survey,
+    selection: Sequence[str],
+    now: datetime,
+    environment: str,
+    look: Look | None,
+    expected: Mapping[str, Expected] | None,
+) -> Plan:
+    chosen = select(survey, selection)
+    errors = _errors_about(survey, chosen)
+    if errors:
+        raise CatalogHasErrors(findings=errors)
+    stops = Stops.of(survey.rows.rows(Flag), now)
+    stages: dict[str, PlannedStage] = {}
+    upstream = survey.upstream
+    for name in chosen:
+        near = survey.stages[name]
+        after = upstream[name] and tuple([e for e in upstream[name] if e in stages])
+        stage = _planned(near, after, stages, stops)
+        if look is not None and stage.fate is Fate.READY:
+            stage = _looked_at(stage, stages, look)
+        if expected:
+            stage = stage._replace(expected=expected.get(name))
+        stages[name] = stage
+    return Plan(
+        revision=survey.rows.revision,
+        environment=environment,
+        made_at=now,
+        selection=tuple(selection),
+        stages=tuple(stages.values()),
+        findings=survey.findings,
+    )
+
+
+def _errors_about(survey: Survey, chosen: Iterable[str]) -> tuple[Finding, ...]:
+    """All errors where everything is planned; else those of rows the chosen stages have to do with.
+
+    One broken pipeline must not keep a thousand others from running.
+    """
+    errors = survey.errors
+    if not errors:
+        return ()
+    about = {
+        (table if table != "dataset" else kind, str(key))
+        for name in chosen
+        for table, key in survey.stages[name].depends_on()
+        for kind in ("sources", "targets")
+    }
+    about |= {
+        ("stages", f"{near.stage.pipeline_id}/{near.stage.stage_order}")
+        for near in (survey.stages[name] for name in chosen)
+    }
+    return tuple(error for error in errors if (error.table, error.key) in about)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Stops:
+    """Which things flags stop at one moment."""
+
+    by_entity: Mapping[tuple[str, str], Flag]
+
+    @classmethod
+    def of(cls, flags: Iterable[Flag], now: datetime) -> Stops:
+        return cls(
+            by_entity={
+                (flag.entity_type, flag.entity_id): flag for flag in flags if flag.stops(now)
+            }
+        )
+
+    def on(self, near: Neighbourhood) -> str | None:
+        """Why a stage is stopped, if it is."""
+        stage = near.stage
+        if near.pipeline is not None and not near.pipeline.enabled:
+            return f"pipeline '{stage.pipeline_id}' is not enabled"
+        if not stage.enabled:
+            return f"stage '{near.stage_id}' is not enabled"
+        if not self.by_entity:
+            return None
+        entities = [
+            ("everything", "*"),
+            ("pipeline", stage.pipeline_id),
+            ("stage", near.stage_id),
+            *(("source", dataset.dataset_id) for dataset in near.inputs),
+            ("target", stage.target_id or ""),
+        ]
+        flag = next((self.by_entity[e] for e in entities if e in self.by_entity), None)
+        return None if flag is None else f"stopped: {said(flag)}"
+
+
+def said(flag: Flag) -> str:
+    """A flag in words."""
+    what = (
+        "everything"
+        if flag.entity_type == "everything"
+        else f"{flag.entity_type} '{flag.entity_id}'"
+    )
+    who = f" by {flag.updated_by}" if flag.updated_by else ""
+    why = f" ({flag.reason})" if flag.reason else ""
+    until = f" until {flag.ends_at:%Y-%m-%d %H:%M} UTC" if flag.ends_at else ""
+    return f"{what} is switched off{who}{until}{why}"
+
+
+def _planned(
+    near: Neighbourhood,
+    after: tuple[str, ...],
+    stages: Mapping[str, PlannedStage],
+    stops: Stops,
+) -> PlannedStage:
+    stopped = stops.on(near)
+    if stopped is not None:
+        return PlannedStage(near=near, fate=Fate.STOPPED, because=stopped, after=after)
+    held = None
+    if after:
+        held = next((e for e in after if stages[e].fate in (Fate.STOPPED, Fate.BLOCKED)), None)
+    if held is not None:
+        why = f"reads what {held} writes, and that is {stages[held].fate}"
+        return PlannedStage(near=near, fate=Fate.BLOCKED, because=why, after=after)
+    return PlannedStage(
+        near=near, fate=Fate.READY, because="its inputs have not been looked at", after=after
+    )
+
+
+def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Look) -> PlannedStage:
+    news = look(stage.near)
+    fed_by = [e for e in stage.after if stages[e].fate in (Fate.RUN, Fate.READY)]
+    volatile = stage.near.facts.volatile if stage.near.facts else ()
+    fresh = [item for item in news if item.empty is False]
+    if fresh:
+        because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in fresh)
+        return stage._replace(fate=Fate.RUN, because=because, news=news)
+    if fed_by:
+        because = f"after {', '.join(fed_by)}, if that publishes anything new"
+        return stage._replace(fate=Fate.RUN, because=because, news=news)
+    if volatile:
+        because = f"its SQL asks for {', '.join(volatile)}, so it always runs"
+        return stage._replace(fate=Fate.RUN, because=because, news=news)
+    unknown = [item for item in news if item.empty is None]
+    if unknown:
+        because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in unknown)
+        return stage._replace(fate=Fate.READY, because=because, news=news)
+    sentence = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in news)
+    return stage._replace(fate=Fate.SKIP, because=f"nothing new ({sentence})", news=news)

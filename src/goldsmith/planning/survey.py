@@ -1,0 +1,220 @@
+"""A survey of the catalog: every stage with the rows around it, in order, and what is wrong.
+
+A survey is made once; the next one, after some rows changed, looks again only at the stages
+around those rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+
+from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.edges import Edge
+from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.retries import RetryPolicy
+from goldsmith.catalog.rows import Row
+from goldsmith.catalog.rules import RuleSet
+from goldsmith.catalog.snapshot import Key, Snapshot, without_collector
+from goldsmith.planning.integrity import check
+from goldsmith.planning.integrity.finding import Finding, Gravity
+from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
+from goldsmith.planning.sql import SqlReader
+from goldsmith.planning.words import stage_id
+
+
+class Survey:
+    """The catalog at one snapshot, as planning sees it."""
+
+    def __init__(self, rows: Snapshot, reader: SqlReader, *, before: Survey | None = None) -> None:
+        self.rows = rows
+        self.reader = reader
+        self._stage_findings: dict[str, list[Finding]]
+        self._catalog_findings: dict[str, list[Finding]]
+        self._datasets: dict[str, Dataset] = {}
+        with without_collector(first=before is None):
+            if before is None:
+                self._look_at_everything()
+            else:
+                self._look_again(before)
+
+    def after(self, rows: Snapshot) -> Survey:
+        """The survey of a later snapshot."""
+        if rows is self.rows:
+            return self
+        return Survey(rows, self.reader.knowing(rows.dataset_ids), before=self)
+
+    def _look_at_everything(self) -> None:
+        self.stages: dict[str, Neighbourhood] = {}
+        self._stage_findings = {}
+        self._catalog_findings = {}
+        for pipeline in sorted(self.rows.stages_of):
+            for stage in self.rows.stages_of[pipeline]:
+                self._look_at(stage)
+        for rule in check.rules().catalog:
+            self._catalog_findings[rule.code] = rule.findings(self.rows)
+
+    def _look_at(self, stage: Stage) -> None:
+        near = Neighbourhood(stage, self.rows, self.reader, self._datasets)
+        self.stages[near.stage_id] = near
+        found = check.stage_findings(near)
+        if found:
+            self._stage_findings[near.stage_id] = found
+        else:
+            self._stage_findings.pop(near.stage_id, None)
+
+    def _look_again(self, before: Survey) -> None:
+        self.stages = dict(before.stages)
+        self._stage_findings = dict(before._stage_findings)
+        self._catalog_findings = dict(before._catalog_findings)
+        changed = list(self.rows.changed_since(before.rows))
+        around = set(before.stages_around(changed)) | set(self._new_readers(changed, before))
+        around |= {f"{key[0]}-{key[1]}" for kind, key in changed if kind is Stage}
+        by_id = {f"{key[0]}-{key[1]}": key for kind, key in changed if kind is Stage}
+        for name in around:
+            key = before.stages[name].stage.key if name in before.stages else by_id[name]
+            stage = self.rows.get(Stage, *key)
+            if stage is None:
+                self.stages.pop(name, None)
+                self._stage_findings.pop(name, None)
+            else:
+                self._look_at(stage)
+        kinds = {kind for kind, _key in changed}
+        for rule in check.rules().catalog:
+            if kinds.intersection(rule.reads or ()):
+                self._catalog_findings[rule.code] = rule.findings(self.rows)
+        self._keep_shape(before, around)
+
+    def _keep_shape(self, before: Survey, around: set[str]) -> None:
+        """Who depends on whom, as far as it is still the same."""
+        self._dependents = _repointed(before, self, around)
+        if all(_same_shape(before.stages.get(name), self.stages.get(name)) for name in around):
+            for name in ("upstream", "order"):
+                if name in before.__dict__:
+                    self.__dict__[name] = before.__dict__[name]
+
+    def _new_readers(
+        self, changed: Iterable[tuple[type[Row], Key]], before: Survey
+    ) -> Iterator[str]:
+        """Stages whose inputs have other writers since a stage was added or changed."""
+        datasets = {
+            stage.target_id
+            for kind, key in changed
+            if kind is Stage
+            for stage in (self.rows.get(Stage, *key), before.rows.get(Stage, *key))
+            if stage is not None and stage.target_id is not None
+        }
+        for dataset in datasets:
+            yield from before.dependents.get(("dataset", dataset), ())
+
+    def stages_around(self, changed: Iterable[tuple[type[Row], Key]]) -> Iterator[str]:
+        """The stages that some rows have to do with."""
+        for kind, key in changed:
+            if kind is Stage:
+                yield f"{key[0]}-{key[1]}"
+            elif kind in (Source, Target):
+                yield from self.dependents.get(("dataset", key[0]), ())
+            elif kind is Edge:
+                yield from self.dependents.get(("dataset_lineage", key), ())
+            elif kind in (Pipeline, RuleSet, RetryPolicy):
+                yield from self.dependents.get((kind.table.name, key[0]), ())
+
+    _dependents: dict[tuple[str, object], list[str]] | None = None
+
+    @property
+    def dependents(self) -> Mapping[tuple[str, object], list[str]]:
+        """Which stages depend on a row."""
+        if self._dependents is None:
+            grouped: dict[tuple[str, object], list[str]] = {}
+            for name, near in self.stages.items():
+                for row in near.depends_on():
+                    grouped.setdefault(row, []).append(name)
+            self._dependents = grouped
+        return self._dependents
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Everything that is wrong, errors first."""
+        found = [f for findings in self._stage_findings.values() for f in findings]
+        found += [f for findings in self._catalog_findings.values() for f in findings]
+        found += check.graph_findings(self.rows, self.stages)
+        return tuple(sorted(found, key=lambda f: (f.gravity, f.table, f.key, f.code)))
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.gravity is Gravity.ERROR)
+
+    @cached_property
+    def upstream(self) -> Mapping[str, tuple[str, ...]]:
+        """The stages whose targets each stage reads."""
+        found: dict[str, tuple[str, ...]] = {}
+        for name, near in self.stages.items():
+            befores: dict[str, None] = {}
+            for dataset in near.inputs:
+                for writer in dataset.writers:
+                    if writer is not near.stage:
+                        befores[stage_id(writer)] = None
+            found[name] = tuple(befores)
+        return found
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Every stage after the ones it reads from and after its pipeline's earlier stages."""
+        upstream, placed, order = self.upstream, set[str](), list[str]()
+        previous: dict[str, str] = {}
+        firsts: list[str] = []
+        for pipeline in sorted(self.rows.stages_of):
+            names = [stage_id(stage) for stage in self.rows.stages_of[pipeline]]
+            firsts += names
+            previous.update(zip(names[1:], names, strict=False))
+        for first in firsts:
+            if first in placed:
+                continue
+            waiting = [(first, iter(self._before(first, previous, upstream)))]
+            placed.add(first)
+            while waiting:
+                name, needs = waiting[-1]
+                unplaced = next((need for need in needs if need not in placed), None)
+                if unplaced is None:
+                    order.append(name)
+                    waiting.pop()
+                else:
+                    # Placed when first seen: in a circle, which is a finding, nobody loops.
+                    placed.add(unplaced)
+                    waiting.append((unplaced, iter(self._before(unplaced, previous, upstream))))
+        return tuple(order)
+
+    @staticmethod
+    def _before(
+        name: str, previous: Mapping[str, str], upstream: Mapping[str, tuple[str, ...]]
+    ) -> tuple[str, ...]:
+        earlier = previous.get(name)
+        needs = upstream.get(name, ())
+        return needs if earlier is None else (earlier, *needs)
+
+
+def _repointed(
+    before: Survey, now: Survey, around: set[str]
+) -> dict[tuple[str, object], list[str]]:
+    """Which stages depend on a row, with the stages around a change taken out and put back."""
+    dependents = dict(before.dependents)
+    for name in around:
+        if name in before.stages:
+            for row in before.stages[name].depends_on():
+                dependents[row] = [other for other in dependents.get(row, ()) if other != name]
+        if name in now.stages:
+            for row in now.stages[name].depends_on():
+                dependents[row] = [*dependents.get(row, ()), name]
+    return dependents
+
+
+def _same_shape(before: Neighbourhood | None, now: Neighbourhood | None) -> bool:
+    """The stage reads and writes what it did, and so do the stages it reads from."""
+    if before is None or now is None:
+        return False
+    return (
+        before.stage.key == now.stage.key
+        and before.stage.target_id == now.stage.target_id
+        and [(d.dataset_id, len(d.writers)) for d in before.inputs]
+        == [(d.dataset_id, len(d.writers)) for d in now.inputs]
+    )

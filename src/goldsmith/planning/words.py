@@ -1,0 +1,113 @@
+"""What a stage's words mean, defaults included: rows holding only the seed's columns run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from goldsmith.catalog.datasets import LAKE_TYPES, Target
+from goldsmith.catalog.edges import Edge
+from goldsmith.catalog.pipelines import Stage
+
+LAYERS = ("bronze", "silver", "gold")
+_BEGINS = re.compile("|".join(LAYERS), re.IGNORECASE)
+SCHEMA_POLICIES = ("evolve", "freeze", "discard_row", "discard_value")
+
+
+class Words(NamedTuple):
+    """The words a stage runs by, defaults included."""
+
+    layer: str
+    write_mode: str
+    schema_policy: Mapping[str, str]
+    #: What `source_id` is read as: its `new` rows or `all` of them.
+    read: str
+    sql: str | None
+    dialect: str | None
+
+
+def words_of(stage: Stage, edge: Edge | None) -> Words:
+    """A stage's words, with every default filled in."""
+    layer = layer_of(stage)
+    mode = stage.write_mode or _write_mode(layer, stage)[0]
+    policy = stage.schema_policy
+    if policy is None:
+        policy = "evolve" if layer == "bronze" else "freeze"
+    read = stage.options.get("read") or ("all" if mode == "overwrite" else "new")
+    sql = stage.transform_sql
+    if sql is None and edge is not None:
+        sql = edge.transformation_sql
+    return Words(layer, mode, _policy(policy), str(read), sql, stage.transform_dialect)
+
+
+def layer_of(stage: Stage) -> str:
+    """A stage's layer, said or by default."""
+    return stage.layer or _layer(stage)[0]
+
+
+def write_mode_of(stage: Stage) -> str:
+    """A stage's write mode, said or by default."""
+    return stage.write_mode or _write_mode(layer_of(stage), stage)[0]
+
+
+def defaults_of(stage: Stage, words: Words) -> Mapping[str, tuple[str, str]]:
+    """The words nobody wrote: what each is and why."""
+    defaults: dict[str, tuple[str, str]] = {}
+    if stage.layer is None:
+        defaults["layer"] = _layer(stage)
+    if stage.write_mode is None:
+        defaults["write_mode"] = _write_mode(words.layer, stage)
+    if stage.schema_policy is None:
+        policy = words.schema_policy["columns"]
+        defaults["schema_policy"] = (policy, f"a {words.layer} stage that says nothing")
+    if stage.options.get("read") is None:
+        what = "everything" if words.read == "all" else "new rows"
+        defaults["read"] = (words.read, f"{words.write_mode} reads {what}")
+    if stage.transform_sql is None and words.sql is not None:
+        defaults["transform_sql"] = ("the edge's", "the stage has none of its own")
+    elif words.sql is None:
+        defaults["transform_sql"] = ("all columns", "neither stage nor edge has SQL")
+    return defaults
+
+
+def _layer(stage: Stage) -> tuple[str, str]:
+    for said, whose in ((stage.target_id, "target"), (stage.stage_name, "stage")):
+        if said is not None and (match := _BEGINS.match(said)) is not None:
+            return match[0].lower(), f"the {whose}'s name '{said}' begins with it"
+    place = min(max(stage.stage_order, 1), 3)
+    return LAYERS[place - 1], f"stage_order is {stage.stage_order}"
+
+
+def _write_mode(layer: str, stage: Stage) -> tuple[str, str]:
+    if layer == "gold":
+        return "overwrite", "a gold stage that says nothing"
+    if layer == "bronze":
+        return "append", "a bronze stage that says nothing"
+    if stage.keys:
+        return "merge", f"a {layer} stage with keys"
+    return "append", f"a {layer} stage without keys"
+
+
+def _policy(policy: str | Mapping[str, str]) -> Mapping[str, str]:
+    if isinstance(policy, str):
+        return _POLICIES.get(policy) or {"columns": policy, "types": policy}
+    return {"columns": "evolve", "types": "evolve", **policy}
+
+
+_POLICIES = {word: {"columns": word, "types": word} for word in SCHEMA_POLICIES}
+
+
+def is_lake(target: Target | None) -> bool:
+    """The target is an Iceberg table of the lake, not a warehouse table."""
+    return target is not None and (target.type or "s3") in LAKE_TYPES
+
+
+def stage_id(stage: Stage) -> str:
+    """A stage as flags and people name it: pipeline_id-stage_order."""
+    return f"{stage.pipeline_id}-{stage.stage_order}"
+
+
+def lake_name(target_id: str, layer: str) -> str:
+    """The name of a target's Iceberg table."""
+    return f"lake.{layer}.{target_id.replace('.', '__')}"

@@ -1,0 +1,76 @@
+"""Find a thing by the name of its file: adding a check, a finding, a remedy is adding one file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from goldsmith.errors import GoldsmithError, nearest, one_of
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownName(GoldsmithError):
+    """A row or a command names something that no file provides."""
+
+    noun: str
+    name: str
+    known: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"There is no {self.noun} called '{self.name}'."
+
+    @property
+    def hint(self) -> str:
+        guess = nearest(self.name, self.known)
+        return (f"Did you mean '{guess}'? " if guess else "") + f"Known: {one_of(self.known)}."
+
+
+class Registry(Generic[T]):
+    """The things of one kind, one a file, found by name and imported when asked for."""
+
+    def __init__(self, noun: str, *, package: str, kind: type[T]) -> None:
+        self.noun = noun
+        self.package = package
+        self.kind = kind
+
+    @cached_property
+    def _files(self) -> frozenset[str]:
+        spec = find_spec(self.package)
+        folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+        return frozenset(file.stem for folder in folders for file in folder.glob("[a-z]*.py"))
+
+    @cached_property
+    def _plugins(self) -> dict[str, object]:
+        return {point.name: point for point in entry_points(group=self.package)}
+
+    def names(self) -> tuple[str, ...]:
+        """Every known name, in order; imports nothing."""
+        return tuple(sorted(self._files | self._plugins.keys()))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._files or name in self._plugins
+
+    def get(self, name: str) -> T:
+        """The thing of that name."""
+        if name in self._files:
+            thing = getattr(import_module(f"{self.package}.{name}"), name)
+        elif name in self._plugins:
+            thing = self._plugins[name].load()  # type: ignore[attr-defined]
+        else:
+            raise UnknownName(noun=self.noun, name=name, known=self.names())
+        if not isinstance(thing, self.kind):
+            raise TypeError(f"{self.package}.{name} is not a {self.kind.__name__}")
+        return thing
+
+    def all(self) -> Iterator[tuple[str, T]]:
+        """Everything, by name."""
+        for name in self.names():
+            yield name, self.get(name)
