@@ -33,7 +33,7 @@ def postgres_server() -> Iterator[Postgres]:
 
 
 @pytest.fixture(scope="session")
-def _migrated_postgres(postgres_server: Postgres) -> str:
+def migrated_postgres(postgres_server: Postgres) -> str:
     """A database with a fresh catalog in it, to be copied."""
     postgres_server.create(_TEMPLATE)
     Catalog.open(postgres_server.url(_TEMPLATE), create=True).close()
@@ -41,7 +41,7 @@ def _migrated_postgres(postgres_server: Postgres) -> str:
 
 
 @pytest.fixture(scope="session")
-def _migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a fresh catalog in it, to be copied."""
     file = tmp_path_factory.mktemp("template") / "catalog.db"
     Catalog.open(f"sqlite:///{file}", create=True).close()
@@ -68,11 +68,11 @@ def new_database(request: pytest.FixtureRequest) -> Iterator[Callable[[str | Non
 def catalog_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of a fresh catalog, on each database in turn."""
     if request.param == "postgresql":
-        template = request.getfixturevalue("_migrated_postgres")
+        template = request.getfixturevalue("migrated_postgres")
         made: str = request.getfixturevalue("new_database")(template)
         return made
     file = tmp_path / "catalog.db"
-    shutil.copy(request.getfixturevalue("_migrated_sqlite"), file)
+    shutil.copy(request.getfixturevalue("migrated_sqlite"), file)
     return f"sqlite:///{file}"
 
 

@@ -12,6 +12,7 @@ from goldsmith.catalog import snapshot
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.changes import RowChange, history
 from goldsmith.catalog.datasets import Source, Target
+from goldsmith.catalog.errors import RowRefused
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import RetryPolicy
@@ -113,9 +114,8 @@ def test_all_rows_of_one_change_of_ours_share_one_revision(catalog: Catalog, sta
 
 
 def test_a_change_that_fails_leaves_neither_rows_nor_history(catalog: Catalog, start: int) -> None:
-    with pytest.raises(ZeroDivisionError), catalog.change(actor="ann") as change:
-        change.put([ORDERS])
-        _ = 1 / 0
+    with pytest.raises(RowRefused), catalog.change(actor="ann") as change:
+        change.put([ORDERS, Throttle(throttle_id="odd", threshold=float("inf"))])
     assert catalog.snapshot().get(Pipeline, "orders") is None
     assert since(catalog, start) == []
     assert catalog.revision() == start
@@ -234,7 +234,7 @@ def test_truncate_on_postgresql_is_recorded_as_deletes(catalog: Catalog, plain: 
         ("delete", ("gold",)),
         ("delete", ("silver",)),
     ]
-    assert catalog.snapshot().rows(Target) == [] or not catalog.snapshot().rows(Target)
+    assert not catalog.snapshot().rows(Target)
 
 
 NUMBERS = (0.1 + 0.2, 1e-300, 5e-324, 1.7e308, 1e23, 2.0**60, -0.1, 1 / 3, 123456789.123456789)

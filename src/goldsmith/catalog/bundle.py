@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from goldsmith.catalog.columns import EARLIEST, LATEST, Column, Kind, plain
-from goldsmith.catalog.documents import BadFiles, Mapped, Problem, read, write
+from goldsmith.catalog.documents import BadFiles, Mapped, Problem, read, short, write
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
 from goldsmith.catalog.snapshot import Snapshot
@@ -64,7 +64,8 @@ class _Loader:
         for name, rows in document.items():
             line = document.lines[name]
             if name not in BY_TABLE:
-                self._wrong(line, f"there is no table '{name}'{_meant(name, list(BY_TABLE))}")
+                meant = _meant(name, list(BY_TABLE))
+                self._wrong(line, f"there is no table '{short(name)}'{meant}")
             elif rows is None:
                 self.rows.setdefault(BY_TABLE[name], {})
             elif not isinstance(rows, list):
@@ -86,7 +87,8 @@ class _Loader:
             column = known.get(name)
             at = said.lines[name]
             if column is None:
-                self._wrong(at, f"'{spec.name}' has no column '{name}'{_meant(name, list(known))}")
+                meant = _meant(name, list(known))
+                self._wrong(at, f"'{spec.name}' has no column '{short(name)}'{meant}")
             elif value is not None:
                 try:
                     values[name] = convert(column, value)
@@ -112,7 +114,7 @@ class _Loader:
 
 
 def _meant(name: str, known: Sequence[str]) -> str:
-    guess = nearest(name, known)
+    guess = nearest(name, known) if len(name) <= LONGEST_KEY else None
     return f"; did you mean '{guess}'?" if guess else ""
 
 
@@ -155,7 +157,8 @@ def _text(column: Column, value: Any) -> str:
     text = _plain_text(value)
     if column.words and text not in column.words:
         words = ", ".join(column.words)
-        raise ValueError(f"has to be one of {words}, not '{text}'{_meant(text, column.words)}")
+        meant = _meant(text, column.words)
+        raise ValueError(f"has to be one of {words}, not '{short(text)}'{meant}")
     if column.is_key and not 0 < len(text) <= LONGEST_KEY:
         raise ValueError(f"has to be 1 to {LONGEST_KEY} characters long, not {len(text):,}")
     return text
@@ -217,7 +220,7 @@ def _json(value: Any) -> Any:
 def _shown(value: Any) -> str:
     text = repr(value) if not isinstance(value, dict) else "a mapping"
     text = "a list" if isinstance(value, list) else text
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return short(text)
 
 
 def export(rows: Snapshot, *, pipelines: frozenset[str] | None = None) -> str:

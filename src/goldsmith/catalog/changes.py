@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.catalog import database
-from goldsmith.catalog.catalog import Catalog
+from goldsmith.catalog.catalog import Catalog, Change
 from goldsmith.catalog.columns import plain
 from goldsmith.catalog.definitions import changes_table, revision_table
 from goldsmith.catalog.errors import ChangedSince, UnknownRevision
@@ -93,10 +93,11 @@ def undo(
     since: int | None = None,
     reason: str | None = None,
     dry_run: bool = False,
+    then: Callable[[Change, int], None] | None = None,
 ) -> list[tuple[Row | None, Row | None]]:
     """Take back one revision, or everything after one; itself a change like any other.
 
-    Gives the rows as (now, after the undo). A row that was changed again after the revision
+    Gives the rows as (now, after the undo), and calls `then` inside the transaction. A row that was changed again after the revision
     taken back is refused: whoever changed it did not mean to have that undone.
     """
     said = f"undo of revision {revision}" if since is None else f"undo back to revision {since}"

@@ -225,3 +225,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal as JSON is: `true` is not 1, though Python's `True == 1`."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)

@@ -170,7 +170,7 @@ def _rules(column: Column) -> Iterable[tuple[str | None, str]]:
 
 
 def _sqlite_moment(name: str) -> str:
-    """A time that Python reads too: SQLite itself takes 31 February, 24 o'clock and stray blanks."""
+    """A time that Python reads too: SQLite itself takes 31 February, 24:00 and stray blanks."""
     day = f"substr({name}, 1, 10)"
     return " AND ".join(
         [

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsmith.catalog.bundle import Bundle
-from goldsmith.catalog.columns import plain
+from goldsmith.catalog.columns import Column, Kind, plain, same
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.schema import DECLARED
 from goldsmith.catalog.snapshot import Key, Snapshot
+
+_NESTED = frozenset((Kind.LIST, Kind.MAP))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +49,7 @@ class RowDifference:
         return {
             column.name: (getattr(self.before, column.name), getattr(self.after, column.name))
             for column in self.row.table.in_files
-            if getattr(self.before, column.name) != getattr(self.after, column.name)
+            if not _alike(column, self.before, self.after)
         }
 
     def as_plain(self) -> dict[str, Any]:
@@ -121,10 +123,12 @@ def _keeping(said: Row, before: Row) -> Row:
 
 
 def _same(before: Row, after: Row) -> bool:
-    return before is after or all(
-        getattr(before, column.name) == getattr(after, column.name)
-        for column in before.table.in_files
-    )
+    return before is after or all(_alike(column, before, after) for column in before.table.in_files)
+
+
+def _alike(column: Column, before: Row, after: Row) -> bool:
+    one, other = getattr(before, column.name), getattr(after, column.name)
+    return bool(one == other) and (column.kind not in _NESTED or same(one, other))
 
 
 def _pruned(bundle: Bundle, rows: Snapshot) -> Iterator[RowDifference]:

@@ -1,8 +1,8 @@
 """YAML and JSON texts as values that remember their lines; nothing a text says can hurt us.
 
 Scalars follow the YAML 1.2 core words: `yes` and `no` are text, `12:30` is not 750, and a date
-stays the text it is. What is read here is a subset of what PyYAML's writer quotes, so that
-everything `export` writes is read back as it was.
+stays the text it is. What would be read as anything but text is quoted when it is written, so
+that everything `export` writes is read back as it was.
 """
 
 from __future__ import annotations
@@ -22,10 +22,15 @@ from goldsmith.errors import GoldsmithError
 MOST_LEVELS = 64
 #: How many values aliases may stand for: a bomb says a billion in ten lines.
 MOST_ALIASED = 100_000
+#: What standard input is called in a problem.
+STDIN = "<stdin>"
 
 _PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}", re.IGNORECASE)
+_NOT_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+#: What Python makes of a byte that is not UTF-8.
+_STRAY_BYTE = re.compile("[\udc80-\udcff]")
 _INT = re.compile(r"[-+]?(?:0|[1-9][0-9]*)\Z")
-_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+][0-9]+)?\Z")
+_FLOAT = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?\Z")
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -81,16 +86,20 @@ def read(text: str, file: str) -> tuple[list[Any], list[Problem]]:
     """The documents of a text, and what is wrong with it."""
     problems: list[Problem] = []
     try:
-        if file.endswith(".json"):
-            # JSON may be indented by tabs, which YAML forbids outside of strings, and writes
-            # characters beyond the first 65,536 as two escapes.
+        if file.endswith(".json") or (file == STDIN and text.lstrip().startswith("{")):
+            # JSON may be indented by tabs, which YAML forbids outside of strings, writes
+            # characters beyond the first 65,536 as two escapes, and has ones that YAML takes
+            # for line breaks.
             text = _PAIR.sub(lambda pair: json.loads(f'"{pair[0]}"'), text.replace("\t", " "))
+            text = _NOT_YAML.sub(lambda odd: f"\\u{ord(odd[0]):04x}", text)
         text.encode("utf-8")
         builder = _Builder(problems, file)
         return list(builder.documents(yaml.parse(text, Loader=yaml.CSafeLoader))), problems
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         sentence = "a character here is half of one (a lone surrogate)"
+        if _STRAY_BYTE.match(text, error.start):
+            sentence = "this is not text in UTF-8"
         return [], [Problem(file=file, line=line, sentence=sentence)]
     except _Unreadable as error:
         line, sentence = error.problem
@@ -164,7 +173,7 @@ class _Builder:
                 Problem(
                     file=self.file,
                     line=line,
-                    sentence=f"'{name}' is said twice; first in line {mapping.lines[name]}",
+                    sentence=f"'{short(name)}' is said twice; first in line {mapping.lines[name]}",
                 )
             )
             return
@@ -174,26 +183,37 @@ class _Builder:
     def _scalar(self, event: Any) -> Any:
         text: str = event.value
         if event.tag is not None and event.tag not in ("!", "tag:yaml.org,2002:str"):
-            raise _Unreadable(_line(event), f"the tag {event.tag} has no meaning here")
+            raise _Unreadable(_line(event), f"the tag {short(event.tag)} has no meaning here")
         if not event.implicit[0] or event.tag is not None:
             return text
-        if text in _WORDS:
-            return _WORDS[text]
-        if text[:1] in "-+.0123456789" and len(text) <= 400:
-            if _INT.match(text):
-                return int(text)
-            if _FLOAT.match(text):
-                return float(text)
-        return text
+        return _meaning(text)
 
     def _alias(self, event: Any) -> Any:
         if event.anchor not in self.anchors:
-            raise _Unreadable(_line(event), f"nothing is called &{event.anchor} before this")
+            name = short(event.anchor)
+            raise _Unreadable(_line(event), f"nothing is called &{name} before this")
         value = self.anchors[event.anchor]
         self.aliased += _size(value, MOST_ALIASED)
         if self.aliased > MOST_ALIASED:
             raise _Unreadable(_line(event), "aliases stand for too many values")
         return value
+
+
+def _meaning(text: str) -> Any:
+    """What a text without quotes means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[:1] in "-+.0123456789" and len(text) <= 400:
+        if _INT.match(text):
+            return int(text)
+        if _FLOAT.match(text):
+            return float(text)
+    return text
+
+
+def short(text: str) -> str:
+    """A name of megabytes cut to what a person reads."""
+    return text if len(text) <= 60 else f"{text[:57]}…"
 
 
 def _size(value: Any, most: int) -> int:
@@ -221,7 +241,8 @@ def _write_text(writer: _Writer, text: str) -> yaml.ScalarNode:
     lines = text.split("\n")
     readable = len(lines) > 1 and text.isascii() and text.replace("\n", "").isprintable()
     neat = readable and not any(line != line.rstrip() for line in lines) and text == text.lstrip()
-    return writer.represent_scalar("tag:yaml.org,2002:str", text, style="|" if neat else None)
+    style = "|" if neat else None if isinstance(_meaning(text), str) else "'"
+    return writer.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
 _Writer.add_representer(str, _write_text)
@@ -239,21 +260,21 @@ def files_of(paths: Sequence[str], stdin: Any) -> Iterator[tuple[str, str]]:
     """Name and text of each file: files as they are, folders with all they hold, `-`."""
     for path in paths:
         if path == "-":
-            yield "<stdin>", stdin.read()
+            bytes_of = getattr(stdin, "buffer", None)
+            yield STDIN, stdin.read() if bytes_of is None else _decoded(bytes_of.read())
             continue
         place = Path(path)
-        if not place.exists():
-            raise FileMissing(path=path)
-        found = _in_folder(place) if place.is_dir() else [place]
-        for file in found:
-            try:
-                yield str(file), file.read_text(encoding="utf-8-sig")
-            except UnicodeDecodeError as error:
-                sentence = f"this is not text in UTF-8 (byte {error.start})"
-                problem = Problem(file=str(file), line=1, sentence=sentence)
-                raise BadFiles(problems=(problem,)) from error
-            except OSError as error:
-                raise FileMissing(path=str(file)) from error
+        try:
+            found = _in_folder(place) if place.is_dir() else [place]
+            texts = [(str(file), _decoded(file.read_bytes())) for file in found]
+        except OSError as error:
+            raise FileMissing(path=str(error.filename or path)) from error
+        yield from texts
+
+
+def _decoded(content: bytes) -> str:
+    """The text of a file; a byte that is not UTF-8 stays, for `read` to name with its line."""
+    return content.decode("utf-8-sig", "surrogateescape")
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -261,7 +282,8 @@ def _in_folder(folder: Path) -> list[Path]:
         file
         for ending in ("*.yaml", "*.yml", "*.json")
         for file in folder.rglob(ending)
-        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if file.is_file()
+        and not any(part.startswith(".") for part in file.relative_to(folder).parts)
     )
 
 

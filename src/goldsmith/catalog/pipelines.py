@@ -106,6 +106,7 @@ class Stage(Row):
     stage_order: int = key(
         kind=Kind.WHOLE,
         doc="Its place: 1 bronze, 2 silver, 3 gold where no layer is said.",
+        # `pipeline_id-stage_order` names a stage: `a--1` must not name two.
         least=0,
     )
     stage_name: str | None = text(default=None, doc="What people call it.")

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from goldsmith.checks.patterns import why_not
-from goldsmith.checks.settings import Setting
+from goldsmith.checks.settings import Setting, Share
 from goldsmith.errors import nearest
 from goldsmith.registry import Registry
 
@@ -113,7 +113,7 @@ def _every_check(
     *,
     severity: Literal["critical", "warning", "info"],
     on_fail: Literal["fail", "quarantine", "drop", "warn"],
-    mostly: float,
+    mostly: Share,
     where: str,
     scope: Literal["batch", "table"],
     description: str,

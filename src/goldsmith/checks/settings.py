@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+#: A part of a whole.
+Share = Annotated[float, 0, 1]
 
 _WORDS = {
     str: "a text",
@@ -63,6 +66,8 @@ def _fits(value: Any, wanted: Any) -> bool:
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
+    if origin is Annotated:
+        return _fits(value, parts[0]) and parts[1] <= value <= parts[2]
     if origin is Literal:
         return value in parts
     if origin is Sequence:
@@ -78,6 +83,8 @@ def _words(wanted: Any) -> str:
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return " or ".join(_words(part) for part in parts if part is not NoneType)
+    if origin is Annotated:
+        return f"{_words(parts[0])} from {parts[1]} to {parts[2]}"
     if origin is Literal:
         return f"one of {', '.join(map(str, parts))}"
     if origin is Sequence:

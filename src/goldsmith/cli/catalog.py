@@ -201,8 +201,7 @@ def undo(
 
     A row that was changed again since is refused, and both are shown.
     """
-    from goldsmith.catalog import changes
-    from goldsmith.catalog.difference import Difference, RowDifference
+    from goldsmith.planning import applying
 
     if (revision is None) == (since is None):
         raise BadRequest(
@@ -210,8 +209,8 @@ def undo(
             advice="`goldsmith catalog history` lists them.",
         )
 
-    def pairs(*, dry_run: bool) -> Difference:
-        undone = changes.undo(
+    def taken_back(*, dry_run: bool) -> Any:
+        return applying.undo(
             door.runtime.catalog,
             actor=whoami(),
             revision=revision,
@@ -219,16 +218,14 @@ def undo(
             reason=reason,
             dry_run=dry_run,
         )
-        found = [RowDifference(before=now, after=then) for now, then in undone if now != then]
-        return Difference(rows=tuple(found))
 
-    shown = pairs(dry_run=True)
+    shown = taken_back(dry_run=True)
     if not as_json:
         print_difference(shown)
     if not confirm("Take this back?", yes=yes):
         click.echo("Nothing was changed.")
         raise click.exceptions.Exit(1)
-    done = pairs(dry_run=False)
+    done = taken_back(dry_run=False)
     newest = door.runtime.catalog.revision()
     value = {"revision": newest, "rows": [row.as_plain() for row in done.rows]}
     show(as_json, value, lambda: click.echo(f"Taken back as revision {newest}."))

@@ -24,6 +24,13 @@ def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
         return stored.select(connection, StageRun, asked)
 
 
+def is_known(tools: Tools, stage_run_id: str) -> bool:
+    """The stage run has been written down."""
+    asked = sa.select(table.c.stage_run_id).where(table.c.stage_run_id == stage_run_id)
+    with tools.journal.reading() as connection:
+        return connection.execute(asked).first() is not None
+
+
 def settle(tools: Tools, destination: Destination, target_id: str) -> list[StageRun]:
     """Settle every dead stage run of a target; we hold its lease, so none of them lives."""
     return [_settle(tools, destination, stage_run) for stage_run in unsettled(tools, target_id)]

@@ -35,6 +35,7 @@ verdicts = define(
 )
 input_files = define(tables.InputFile.table)
 input_snapshots = define(tables.InputSnapshot.table)
+kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
 
 OBSERVED = (
@@ -48,5 +49,6 @@ OBSERVED = (
     verdicts,
     input_files,
     input_snapshots,
+    kept_schemas,
     sql_facts,
 )

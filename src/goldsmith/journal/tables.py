@@ -271,6 +271,19 @@ class InputSnapshot(Row):
 
 
 @table(
+    "kept_schemas",
+    purpose="Schemas that were inferred once and are kept, so that types do not change by the day.",
+    read_by="readers",
+)
+class KeptSchema(Row):
+    """The schema of a dataset whose files say none."""
+
+    dataset_id: str = key(doc="The dataset.")
+    schema_json: str | None = text(default=None, doc="The schema as Spark's JSON.")
+    inferred_at: datetime | None = moment(default=None, doc="When it was last added to.")
+
+
+@table(
     "sql_facts",
     purpose="What parsing found in a stage's SQL, by the hash of its text.",
     read_by="planner",
@@ -293,5 +306,6 @@ OBSERVED: tuple[type[Row], ...] = (
     Verdict,
     InputFile,
     InputSnapshot,
+    KeptSchema,
     SqlFacts,
 )

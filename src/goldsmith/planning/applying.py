@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
 
-from goldsmith.catalog import database
+from goldsmith.catalog import changes, database
 from goldsmith.catalog.bundle import Bundle
-from goldsmith.catalog.catalog import Catalog
-from goldsmith.catalog.difference import Difference, difference
+from goldsmith.catalog.catalog import Catalog, Change
+from goldsmith.catalog.difference import Difference, RowDifference, difference
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline
+from goldsmith.catalog.profiles import PipelineProfile
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.snapshot import Snapshot, refresh
+from goldsmith.catalog.throttles import Throttle
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.definitions import runs
+from goldsmith.journal.events import CatalogApplied, CatalogUndone
+from goldsmith.journal.journal import Journal
 from goldsmith.planning.integrity.finding import Finding, Gravity
 from goldsmith.planning.planner import CatalogHasErrors
 from goldsmith.planning.survey import Survey
@@ -124,11 +129,56 @@ def apply(
         change.remove([row.before for row in done.of("removed") if row.before is not None])
         change.put([_signed(row.after, actor) for row in done.rows if row.after is not None])
         revision = change.revision
+        applied = CatalogApplied(
+            actor=actor,
+            revision=revision,
+            added=len(done.of("added")),
+            changed=len(done.of("changed")),
+            removed=len(done.of("removed")),
+            because=reason,
+        )
+        Journal(catalog.engine).record(applied, connection=change.connection)
     return revision, done
 
 
+def undo(
+    catalog: Catalog,
+    *,
+    actor: str,
+    revision: int | None = None,
+    since: int | None = None,
+    reason: str | None = None,
+    dry_run: bool = False,
+) -> Difference:
+    """Take back one revision or everything since one, written down like any other change."""
+
+    def record(change: Change, rows: int) -> None:
+        undone = CatalogUndone(
+            actor=actor,
+            revision=change.revision,
+            rows=rows,
+            undone=revision,
+            since=since,
+            because=reason,
+        )
+        Journal(catalog.engine).record(undone, connection=change.connection)
+
+    pairs = changes.undo(
+        catalog,
+        actor=actor,
+        revision=revision,
+        since=since,
+        reason=reason,
+        dry_run=dry_run,
+        then=record,
+    )
+    found = [RowDifference(before=now, after=then) for now, then in pairs if now != then]
+    return Difference(rows=tuple(found))
+
+
 def _refuse_new_errors(surveyor: Surveyor, rows: Snapshot, done: Difference) -> None:
-    before = surveyor.survey().after(rows)
+    # Of the rows we hold, not of the catalog: what is parsed here is kept by the next survey.
+    before = surveyor.last().after(rows)
     there = set(before.findings)
     errors = before.after(done.applied_to(rows)).errors
     brought = tuple(error for error in errors if error not in there)
@@ -144,15 +194,26 @@ def _signed(row: Row, actor: str) -> Row:
 
 
 def _touched(found: Difference, before: Survey, after: Survey) -> tuple[str, ...]:
+    """Pipelines that have to do with a row that changes, as it was or as it will be."""
     changed = [(type(row.row), row.row.key) for row in found.rows]
     names = {
         near.stage.pipeline_id
         for survey in (before, after)
-        for stage in survey.stages_around(changed)
+        for stage in (*survey.stages_around(changed), *_throttled(found, survey))
         if (near := survey.stages.get(stage)) is not None
     }
-    names |= {row.row.key[0] for row in found.rows if isinstance(row.row, Pipeline)}
+    names |= {
+        row.row.key[0] for row in found.rows if isinstance(row.row, Pipeline | PipelineProfile)
+    }
     return tuple(sorted(names))
+
+
+def _throttled(found: Difference, survey: Survey) -> Iterator[str]:
+    """The stages that use a dataset whose limit changes."""
+    for row in found.rows:
+        for throttle in (row.before, row.after):
+            if isinstance(throttle, Throttle):
+                yield from survey.dependents.get(("dataset", throttle.entity_id), ())
 
 
 def _running(catalog: Catalog, pipelines: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 1_000_000
 #: Part of every hash: raise it when the meaning of a fact changes.
 _FACTS_VERSION = "1"
-_WORD = re.compile(r"([\w$.]+)")
+_WORD = re.compile(r"([\w$.]+)", re.ASCII)
 _MARK = "goldsmith_dataset_"
 _PLACEHOLDER = re.compile(rf"{_MARK}\d+_")
 _VOLATILE_NAMES = frozenset(
@@ -33,8 +32,7 @@ _VOLATILE_NAMES = frozenset(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class QueryFacts:
+class QueryFacts(NamedTuple):
     """What a text says, as far as planning needs to know."""
 
     #: Why it cannot be run; everything else is empty then.
@@ -87,7 +85,7 @@ class SqlReader:
         if kept is not None:
             return _from_plain(json.loads(kept))
         facts = parse(shape, dialect)
-        self._parsed[key] = asdict(facts)
+        self._parsed[key] = facts._asdict()
         return facts
 
     def take_parsed(self) -> dict[str, dict[str, Any]]:
@@ -99,20 +97,23 @@ class SqlReader:
     def _shape(self, text: str) -> tuple[str, dict[str, str]]:
         """The text with every known id replaced by a placeholder, and the way back."""
         parts = _WORD.split(text)
-        ids, found = self._ids, dict[str, str]()
-        for place in [place for place, word in enumerate(parts) if word in ids or "." in word]:
-            word = parts[place]
-            if word in ids:
-                parts[place] = found.setdefault(word, f"{_MARK}{len(found)}_")
-            else:
-                # `orders.id` is a column of the dataset `orders`.
-                head, _, rest = word.rpartition(".")
-                if head in ids:
-                    mark = found.setdefault(head, f"{_MARK}{len(found)}_")
-                    parts[place] = f"{mark}.{rest}"
+        words = parts[1::2]
+        # `orders.id` is a column of the dataset `orders`.
+        dotted = [word for word in words if "." in word and word not in self._ids]
+        heads = {word.rpartition(".")[0] for word in dotted} & self._ids
+        found = self._ids.intersection(words) | heads
         if not found:
-            return text, found
-        return "".join(parts), {mark: word for word, mark in found.items()}
+            return text, {}
+        in_order = sorted(found, key=text.index) if len(found) > 1 else found
+        marks = {word: f"{_MARK}{place}_" for place, word in enumerate(in_order)}
+        there = {mark: word for word, mark in marks.items()}
+        if heads:
+            for word in dotted:
+                head, _, rest = word.rpartition(".")
+                if head in heads:
+                    marks[word] = f"{marks[head]}.{rest}"
+        parts[1::2] = [marks.get(word, word) for word in words]
+        return "".join(parts), there
 
 
 def text_hash(text: str, dialect: str | None) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import Edge
+from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.catalog.rows import Row
@@ -56,18 +57,20 @@ class Survey:
 
     def _look_at(self, stage: Stage) -> None:
         near = Neighbourhood(stage, self.rows, self.reader, self._datasets)
-        self.stages[near.stage_id] = near
-        found = check.stage_findings(near)
-        if found:
-            self._stage_findings[near.stage_id] = found
-        else:
-            self._stage_findings.pop(near.stage_id, None)
+        name = near.stage_id
+        self.stages[name] = near
+        self._stage_findings.pop(name, None)
+        if found := check.stage_findings(near):
+            self._stage_findings[name] = found
 
     def _look_again(self, before: Survey) -> None:
         self.stages = dict(before.stages)
         self._stage_findings = dict(before._stage_findings)
         self._catalog_findings = dict(before._catalog_findings)
         changed = list(self.rows.changed_since(before.rows))
+        kinds = {kind for kind, _key in changed}
+        # A flag stops a stage and changes nothing about it.
+        changed = [(kind, key) for kind, key in changed if kind is not Flag]
         around = set(before.stages_around(changed)) | set(self._new_readers(changed, before))
         around |= {f"{key[0]}-{key[1]}" for kind, key in changed if kind is Stage}
         by_id = {f"{key[0]}-{key[1]}": key for kind, key in changed if kind is Stage}
@@ -79,7 +82,6 @@ class Survey:
                 self._stage_findings.pop(name, None)
             else:
                 self._look_at(stage)
-        kinds = {kind for kind, _key in changed}
         for rule in check.rules().catalog:
             if kinds.intersection(rule.reads or ()):
                 self._catalog_findings[rule.code] = rule.findings(self.rows)
@@ -118,6 +120,21 @@ class Survey:
                 yield from self.dependents.get(("dataset_lineage", key), ())
             elif kind in (Pipeline, RuleSet, RetryPolicy):
                 yield from self.dependents.get((kind.table.name, key[0]), ())
+            elif kind is Flag:
+                yield from self._flagged(key)
+
+    def _flagged(self, key: Key) -> Iterable[str]:
+        """The stages a flag speaks of."""
+        scope, entity, _name = key
+        match scope:
+            case "everything":
+                return self.stages
+            case "pipeline":
+                return self.dependents.get(("pipelines", entity), ())
+            case "stage":
+                return (entity,)
+            case _:
+                return self.dependents.get(("dataset", entity), ())
 
     _dependents: dict[tuple[str, object], list[str]] | None = None
 

@@ -25,6 +25,10 @@ class Surveyor:
         with without_collector(first=self._survey is None):
             return self._surveyed()
 
+    def last(self) -> Survey:
+        """The last survey that was made, without a look at the database."""
+        return self._survey or self.survey()
+
     def _surveyed(self) -> Survey:
         rows = self.catalog.snapshot()
         if self._survey is None:

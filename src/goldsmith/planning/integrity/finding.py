@@ -11,6 +11,8 @@ from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.snapshot import Snapshot
 from goldsmith.planning.neighbourhood import Neighbourhood
 
+_LONGEST = 1_000
+
 
 class Gravity(StrEnum):
     """Errors stop an apply and a plan; warnings are shown."""
@@ -76,9 +78,14 @@ class Rule:
             gravity=self.gravity,
             table=wrong.row.table.name,
             key=key_text(wrong.row.key),
-            sentence=wrong.sentence,
-            hint=wrong.hint,
+            # A name of megabytes, put there by plain SQL, must not fill the screen.
+            sentence=_short(wrong.sentence),
+            hint=_short(wrong.hint),
         )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def stage_rule(

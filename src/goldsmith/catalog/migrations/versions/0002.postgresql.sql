@@ -207,6 +207,14 @@ CREATE TABLE input_snapshots (
 	CONSTRAINT ck_input_snapshots_at CHECK (at >= '1000-01-01 00:00:00+00:00' AND at < '9999-01-01 00:00:00+00:00')
 );
 
+CREATE TABLE kept_schemas (
+	dataset_id TEXT NOT NULL, 
+	schema_json TEXT, 
+	inferred_at TIMESTAMP WITH TIME ZONE, 
+	PRIMARY KEY (dataset_id), 
+	CONSTRAINT ck_kept_schemas_inferred_at CHECK (inferred_at >= '1000-01-01 00:00:00+00:00' AND inferred_at < '9999-01-01 00:00:00+00:00')
+);
+
 CREATE TABLE sql_facts (
 	text_hash TEXT NOT NULL, 
 	facts JSONB, 

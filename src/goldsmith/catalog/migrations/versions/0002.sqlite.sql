@@ -295,6 +295,16 @@ CREATE TABLE input_snapshots (
 	CONSTRAINT ck_input_snapshots_counted CHECK (counted IN (0, 1))
 );
 
+CREATE TABLE kept_schemas (
+	dataset_id TEXT NOT NULL, 
+	schema_json TEXT, 
+	inferred_at TEXT, 
+	PRIMARY KEY (dataset_id), 
+	CONSTRAINT ck_kept_schemas_dataset_id CHECK (typeof(dataset_id) IN ('text', 'null')), 
+	CONSTRAINT ck_kept_schemas_schema_json CHECK (typeof(schema_json) IN ('text', 'null')), 
+	CONSTRAINT ck_kept_schemas_inferred_at CHECK (inferred_at IS NULL OR (typeof(inferred_at) = 'text' AND (inferred_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' OR inferred_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T][0-2][0-9]:[0-5][0-9]*') AND substr(inferred_at, 12) NOT GLOB '*[^0-9:.Z+-]*' AND substr(inferred_at, 12, 2) <> '24' AND julianday(inferred_at) IS NOT NULL AND date(substr(inferred_at, 1, 10), '+0 days') = substr(inferred_at, 1, 10) AND inferred_at BETWEEN '1000' AND '9999'))
+);
+
 CREATE TABLE sql_facts (
 	text_hash TEXT NOT NULL, 
 	facts TEXT, 

@@ -32,6 +32,6 @@ def _columns(check: object) -> Sequence[str]:
     column, columns = check.get("column"), check.get("columns")
     if isinstance(column, str):
         return (column,)
-    if not isinstance(columns, list | tuple | dict):
+    if columns is None or not isinstance(columns, list | tuple | dict):
         return ()
     return [name for name in columns if isinstance(name, str)]

@@ -53,9 +53,9 @@ def _folder(path: str) -> str:
 
 
 def _inside(folders: dict[str, Row]) -> Iterator[Wrong]:
-    outer = "\0"
+    outer: str | None = None
     for folder in sorted(folders):
-        if not folder.startswith(outer):
+        if outer is None or not folder.startswith(outer):
             outer = folder
             continue
         inner_row, outer_row = folders[folder], folders[outer]

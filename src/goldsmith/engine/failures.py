@@ -1,0 +1,82 @@
+"""Errors of a stage turned into one readable sentence; the stack trace goes to the log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from goldsmith.errors import GoldsmithError
+from goldsmith.planning.neighbourhood import Neighbourhood
+
+_JAVA_NOISE = re.compile(r"\s*(JVM stacktrace:|\n\s+at .*|Py4JJavaError.*?:)", re.DOTALL)
+_SQL_PLACE = re.compile(r"\(line (\d+), pos \d+\)")
+_FIRST_LINES = 3
+
+
+@dataclass(eq=False, kw_only=True)
+class StageError(GoldsmithError):
+    """A stage failed in Spark."""
+
+    exit_code = 1
+
+    stage: str
+    target: str
+    condition: str
+    message: str
+    line: int | None = None
+
+    def __str__(self) -> str:
+        place = f", line {self.line} of its SQL" if self.line is not None else ""
+        return f"Stage {self.stage} ({self.target}{place}) failed: {self.message}"
+
+    @property
+    def code(self) -> str:
+        return self.condition
+
+    @property
+    def hint(self) -> str:
+        return (
+            "Nothing was published. `goldsmith runs show RUN` has the run, the log has the trace."
+        )
+
+
+@dataclass(eq=False, kw_only=True)
+class StageTimeout(GoldsmithError):
+    """A stage took longer than its timeout_sec allows."""
+
+    exit_code = 1
+
+    stage: str
+    seconds: int
+
+    def __str__(self) -> str:
+        return f"Stage {self.stage} did not finish within {self.seconds} s and was ended."
+
+    @property
+    def hint(self) -> str:
+        return "Raise timeout_sec, or give the stage less to do at once. Nothing was published."
+
+
+def readable(error: Exception, near: Neighbourhood) -> GoldsmithError:
+    """An error as people can read it, with the stage, the dataset and the line of SQL."""
+    if isinstance(error, GoldsmithError):
+        return error
+    text = _JAVA_NOISE.split(str(error))[0].strip()
+    line = _SQL_PLACE.search(text)
+    lines = [part.strip() for part in text.splitlines() if part.strip()]
+    return StageError(
+        stage=near.stage_id,
+        target=str(near.stage.target_id),
+        condition=_condition(error),
+        message=" ".join(lines[:_FIRST_LINES]) or type(error).__name__,
+        line=int(line[1]) if line else None,
+    )
+
+
+def _condition(error: Exception) -> str:
+    """Spark's own error condition in our spelling, else the exception's class."""
+    asked = getattr(error, "getCondition", None)
+    said = asked() if callable(asked) else None
+    if not isinstance(said, str) or not said:
+        return type(error).__name__
+    return "".join(part.capitalize() for part in re.split(r"[._]", said))

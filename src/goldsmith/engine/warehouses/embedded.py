@@ -1,0 +1,187 @@
+"""DuckDB: the warehouse of a laptop, one file, opened for one call at a time.
+
+DuckDB lets one process write and shuts everybody else out meanwhile, so the file is never kept
+open; whoever finds it taken waits for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from goldsmith import logs
+from goldsmith.engine.names import names
+from goldsmith.engine.warehouses import publish, statements
+from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.parquet import write
+from goldsmith.engine.warehouses.staged import Staged
+from goldsmith.engine.warehouses.warehouse import (
+    Load,
+    Loaded,
+    LoadRefused,
+    WarehouseBusy,
+    WarehouseUnreachable,
+)
+from goldsmith.errors import GoldsmithError
+from goldsmith.planning.places import Places
+from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+
+_POLL_SECONDS = 0.2
+_STAGED = "goldsmith_staged"
+_UNLOAD_ROWS = 65_536
+
+_logger = logging.getLogger(__name__)
+#: Stages of one process take turns: DuckDB opens a file in one way at a time.
+_turns: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
+
+
+class EmbeddedSession:
+    """One connection to the file."""
+
+    kind = WarehouseKind.DUCKDB
+
+    def __init__(self, connection: Any, *, where: str, location: str) -> None:
+        self.connection = connection
+        self._where = where
+        self._location = location
+
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self.said():
+            done = self.connection.execute(sql, list(values))
+            return done.fetchall() if done.description else []
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All statements inside, or none."""
+        self.run("BEGIN TRANSACTION")
+        try:
+            yield
+        except BaseException:
+            # Closing the connection would do it too, but after others may look.
+            with contextlib.suppress(GoldsmithError):
+                self.run("ROLLBACK")
+            raise
+        self.run("COMMIT")
+
+    @contextlib.contextmanager
+    def said(self) -> Iterator[None]:
+        """What DuckDB refuses, as an error of ours."""
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.TransactionException, duckdb.IOException) as error:
+            raise WarehouseBusy(where=self._where, cause=str(error)) from error
+        except duckdb.Error as error:
+            raise LoadRefused(location=self._location, cause=str(error)) from error
+
+
+class EmbeddedWarehouse:
+    """A DuckDB file with tables that people query."""
+
+    kind = WarehouseKind.DUCKDB
+
+    def __init__(
+        self, places: Places, settings: WarehouseSettings, *, wait_seconds: float = 60.0
+    ) -> None:
+        self.places = places
+        self.file = settings.path
+        self.where = f"{self.kind} {self.file}"
+        self._wait_seconds = wait_seconds
+
+    def columns(self, location: str) -> Mapping[str, str] | None:
+        if not self.file.exists():
+            return None
+        with self._session(location, read_only=True) as session:
+            return publish.columns(session, Table.at(location, self.kind))
+
+    def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
+        if not self.file.exists():
+            return None
+        with self._session(location, read_only=True) as session:
+            return publish.loaded(session, location, stage_run_id)
+
+    def load(self, load: Load, reach: Callable[[str], None]) -> Loaded:
+        with self._session(load.location) as session:
+            done = publish.loaded(session, load.location, load.stage_run_id)
+            if done is not None:
+                return done
+            with session.transaction():
+                publish.make_ledger(session)
+                there = publish.columns(session, Table.at(load.location, self.kind))
+                landing = Landing.of(load, self.kind, there)
+                session.run(statements.create_staging(landing))
+                reach("staging-table-made")
+                self._copy(session, load, landing)
+                publish.check_count(session, load, landing)
+                reach("warehouse-copied")
+                loaded = publish.publish(session, load, landing, reach)
+            reach("warehouse-committed")
+        # The staging table was the session's own, and the session is closed.
+        reach("staging-removed")
+        return loaded
+
+    def _copy(self, session: EmbeddedSession, load: Load, landing: Landing) -> None:
+        import pyarrow as pa
+
+        columns = names([c.name for c in landing.staged], dialect=self.kind)
+        sql = f"INSERT INTO {landing.staging.sql} ({columns}) SELECT * FROM {_STAGED}"
+        for batch in Staged(self.places, load.staged).batches(load.columns):
+            session.connection.register(_STAGED, pa.Table.from_batches([batch]))
+            session.run(sql)
+            session.connection.unregister(_STAGED)
+
+    def clean(self, location: str, stage_run_id: str) -> None:
+        with self._session(location) as session, session.transaction():
+            publish.make_ledger(session)
+            publish.give_up(session, location, stage_run_id)
+
+    def unload(self, location: str, folder: str) -> None:
+        table = Table.at(location, self.kind)
+        if self.columns(location) is None:
+            raise publish.TableMissing(location=location, where=self.where)
+        with self._session(location, read_only=True) as session, session.said():
+            rows = session.connection.sql(f"SELECT * FROM {table.sql}")
+            reader = rows.to_arrow_reader(_UNLOAD_ROWS)
+            write(self.places, folder, reader.schema, reader)
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    @contextlib.contextmanager
+    def _session(self, location: str, *, read_only: bool = False) -> Iterator[EmbeddedSession]:
+        with _turns[self.file.absolute()]:
+            connection = self._connect(read_only=read_only)
+            try:
+                session = EmbeddedSession(connection, where=self.where, location=location)
+                session.run("SET TimeZone = 'UTC'")
+                yield session
+            finally:
+                connection.close()
+
+    def _connect(self, *, read_only: bool) -> Any:
+        import duckdb
+
+        until = time.monotonic() + self._wait_seconds
+        waited = False
+        while True:
+            try:
+                self.file.parent.mkdir(parents=True, exist_ok=True)
+                return duckdb.connect(str(self.file), read_only=read_only)
+            except (duckdb.Error, OSError) as error:
+                cause = str(error).strip().splitlines()[0]
+                if "lock" not in cause:
+                    raise WarehouseUnreachable(where=self.where, cause=cause) from error
+                if time.monotonic() >= until:
+                    raise WarehouseBusy(where=self.where, cause=cause) from error
+            if not waited:
+                waited = True
+                says = f"Waiting for {self.file}, which another process has open"
+                logs.line(_logger, logging.WARNING, says, seconds=self._wait_seconds)
+            time.sleep(_POLL_SECONDS)

@@ -1,0 +1,199 @@
+"""Redshift: Parquet in S3, a manifest, COPY into a staging table, then one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from goldsmith.credentials import library
+from goldsmith.engine.names import literal, names
+from goldsmith.engine.warehouses.answers import failure
+from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
+from goldsmith.engine.warehouses.staged import Staged
+from goldsmith.engine.warehouses.warehouse import Load, LoadRefused, WarehouseUnreachable
+from goldsmith.errors import GoldsmithError
+from goldsmith.settings.sections import WarehouseKind
+
+_CONNECTS_WITHIN = 15.0
+#: The name says that it is no data.
+_MANIFEST = "_manifest.json"
+_SHOWN_ERRORS = 20
+
+#: Where a failed COPY says which rows it minded: every Redshift has the first, clusters the second.
+_LOAD_ERRORS = (
+    "SELECT trim(file_name), line_number, trim(column_name), trim(error_message) "
+    "FROM sys_load_error_detail WHERE session_id = %s ORDER BY start_time DESC LIMIT 20",
+    "SELECT trim(filename), line_number, trim(colname), trim(err_reason) "
+    "FROM stl_load_errors WHERE session = %s ORDER BY starttime DESC LIMIT 20",
+)
+
+
+class RedshiftSession:
+    """One connection of redshift_connector."""
+
+    kind = WarehouseKind.REDSHIFT
+
+    def __init__(self, connection: Any, *, where: str, location: str) -> None:
+        connection.autocommit = True
+        self.connection = connection
+        self._where = where
+        self._location = location
+        self.session_id = int(self.run("SELECT pg_backend_pid()")[0][0])
+
+    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._said(), contextlib.closing(self.connection.cursor()) as cursor:
+            cursor.execute(sql, list(values) or None)
+            return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.connection.autocommit = False
+        try:
+            yield
+            with self._said():
+                self.connection.commit()
+        except BaseException:
+            with contextlib.suppress(GoldsmithError), self._said():
+                self.connection.rollback()
+            raise
+        finally:
+            self.connection.autocommit = True
+
+    def close(self) -> None:
+        with contextlib.suppress(GoldsmithError), self._said():
+            self.connection.close()
+
+    @contextlib.contextmanager
+    def _said(self) -> Iterator[None]:
+        """What Redshift refuses, as an error of ours."""
+        redshift_connector = library("redshift_connector", extra="aws")
+        try:
+            yield
+        except (redshift_connector.Error, OSError) as error:
+            state, said = _read(error)
+            raise failure(state, said, where=self._where, location=self._location) from error
+
+
+class RedshiftWarehouse(ServerWarehouse):
+    """An Amazon Redshift cluster or workgroup."""
+
+    kind = WarehouseKind.REDSHIFT
+
+    def cancel(self, session_id: int) -> None:
+        # The driver cannot cancel, so another session does.
+        with self._session("") as session:
+            session.run(f"CANCEL {int(session_id)}")
+
+    def _open(self, location: str) -> RedshiftSession:
+        redshift_connector = library("redshift_connector", extra="aws")
+        settings = self.settings
+        try:
+            # The driver's own limit would hold for every statement too.
+            address = (settings.host, settings.port)
+            socket.create_connection(address, timeout=_CONNECTS_WITHIN).close()
+            connection = redshift_connector.connect(
+                host=settings.host,
+                port=settings.port,
+                database=settings.database,
+                user=settings.user,
+                password=self.places.secret(settings.password) or "",
+                ssl=settings.ssl is not False,
+                application_name="goldsmith",
+                tcp_keepalive=True,
+            )
+        except (redshift_connector.Error, OSError) as error:
+            raise WarehouseUnreachable(where=self.where, cause=_read(error)[1]) from error
+        return RedshiftSession(connection, where=self.where, location=location)
+
+    def _hold(self, session: ServerSession, table: Table) -> None:
+        session.run(f"LOCK {table.sql}")
+
+    @property
+    def _locks(self) -> str:
+        return "svv_transactions"
+
+    def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
+        self._check_order(load)
+        manifest = self._write_manifest(load)
+        if manifest is None:
+            return
+        nested = any(column.staged_type == "super" for column in landing.staged)
+        sql = (
+            f"COPY {landing.staging.sql} FROM {self._literal(manifest)} {self._role} "
+            f"FORMAT AS PARQUET MANIFEST{' SERIALIZETOJSON' if nested else ''}"
+        )
+        try:
+            session.run(sql)
+        except LoadRefused as error:
+            rows = self._load_errors(session)
+            raise LoadRefused(location=load.location, cause=error.cause, rows=rows) from error
+
+    def _check_order(self, load: Load) -> None:
+        """COPY goes by the place of a column and not by its name: another order is no error."""
+        found = Staged(self.places, load.staged).schema()
+        wanted = [column.name for column in load.columns]
+        if found is not None and found.names != wanted:
+            cause = f"the staged files have the columns {', '.join(found.names)}"
+            raise LoadRefused(location=load.location, cause=cause)
+
+    def _write_manifest(self, load: Load) -> str | None:
+        """List the staged files for COPY; None where there are none."""
+        bucket, _, prefix = load.staged.removeprefix("s3://").partition("/")
+        client, entries = self.places.s3(), []
+        pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
+        for item in (item for page in pages for item in page.get("Contents", ())):
+            if item["Key"].rpartition("/")[2].startswith(("_", ".")):
+                continue
+            # Without its length COPY refuses a file in a columnar format.
+            length = {"content_length": item["Size"]}
+            url = f"s3://{bucket}/{item['Key']}"
+            entries.append({"url": url, "mandatory": True, "meta": length})
+        if not entries:
+            return None
+        key = f"{prefix}/{_MANIFEST}"
+        client.put_object(Bucket=bucket, Key=key, Body=json.dumps({"entries": entries}).encode())
+        return f"s3://{bucket}/{key}"
+
+    def _load_errors(self, session: ServerSession) -> tuple[str, ...]:
+        """The rows COPY minded, with its reasons."""
+        for asked in _LOAD_ERRORS:
+            # Who may not read the one may read the other, and neither must hide the first error.
+            with contextlib.suppress(GoldsmithError):
+                found = session.run(asked, session.session_id)
+                if found:
+                    return tuple(
+                        f"{file} row {line}, column {column}: {reason}"
+                        for file, line, column, reason in found[:_SHOWN_ERRORS]
+                    )
+        return ()
+
+    def _unload(
+        self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
+    ) -> None:
+        query = f"SELECT {names(there, dialect=self.kind)} FROM {table.sql}"
+        # CLEANPATH: files of an earlier try would be read as rows of this one.
+        session.run(
+            f"UNLOAD ({self._literal(query)}) TO {self._literal(folder.rstrip('/') + '/')} "
+            f"{self._role} FORMAT AS PARQUET CLEANPATH"
+        )
+
+    @property
+    def _role(self) -> str:
+        role = self.settings.iam_role
+        return "IAM_ROLE default" if role is None else f"IAM_ROLE {self._literal(role)}"
+
+    def _literal(self, value: str) -> str:
+        return literal(value, self.kind)
+
+
+def _read(error: Exception) -> tuple[str | None, str]:
+    """The SQLSTATE and the words of a driver's error; no state where the server is gone."""
+    details = error.args[0] if error.args else None
+    if not isinstance(details, dict):
+        return None, " ".join(str(part) for part in error.args) or type(error).__name__
+    said = ". ".join(str(details[field]).strip() for field in ("M", "D") if details.get(field))
+    return details.get("C"), said

@@ -1,0 +1,179 @@
+"""A warehouse that is a server: rows are copied beside the target, then published at once."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from goldsmith.engine.warehouses import publish, statements
+from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
+from goldsmith.errors import GoldsmithError
+from goldsmith.planning.places import Places
+from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+
+
+class ServerSession(publish.Session, Protocol):
+    """A connection that is its own transaction for each statement, but for `transaction`."""
+
+    #: The server's number for it, by which another session can cancel it.
+    session_id: int
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """All statements inside, or none."""
+
+    def close(self) -> None: ...
+
+
+class ServerWarehouse:
+    """What PostgreSQL and Redshift have in common; connections last for one call."""
+
+    kind: WarehouseKind
+
+    def __init__(self, places: Places, settings: WarehouseSettings) -> None:
+        self.places = places
+        self.settings = settings
+        self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
+        #: Stage runs that are being loaded, and the session that does it: see `cancel`.
+        self.session_ids: dict[str, int] = {}
+
+    def columns(self, location: str) -> Mapping[str, str] | None:
+        with self._session(location) as session:
+            return publish.columns(session, Table.at(location, self.kind))
+
+    def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
+        with self._session(location) as session:
+            return publish.loaded(session, location, stage_run_id)
+
+    def load(self, load: Load, reach: Callable[[str], None]) -> Loaded:
+        with self._session(load.location) as session:
+            done = publish.loaded(session, load.location, load.stage_run_id)
+            if done is not None:
+                session.run(statements.drop(Table.staging(load.stage_run_id, self.kind)))
+                return done
+            publish.make_ledger(session)
+            there = publish.columns(session, Table.at(load.location, self.kind))
+            landing = Landing.of(load, self.kind, there)
+            with self._working(load, session, landing):
+                loaded = self._load(session, load, landing, reach)
+            session.run(statements.drop(landing.staging))
+            reach("staging-removed")
+            return loaded
+
+    def _load(
+        self,
+        session: ServerSession,
+        load: Load,
+        landing: Landing,
+        reach: Callable[[str], None],
+    ) -> Loaded:
+        session.run(statements.drop(landing.staging))
+        session.run(statements.create_staging(landing))
+        reach("staging-table-made")
+        self._copy(session, load, landing)
+        publish.check_count(session, load, landing)
+        reach("warehouse-copied")
+        with session.transaction():
+            # The lock on the staging table is how `clean` finds a session that sleeps in here.
+            self._hold(session, landing.staging)
+            self._hold(session, statements.ledger(self.kind))
+            loaded = publish.publish(session, load, landing, reach)
+        reach("warehouse-committed")
+        return loaded
+
+    def clean(self, location: str, stage_run_id: str) -> None:
+        staging = Table.staging(stage_run_id, self.kind)
+        with self._session(location) as session:
+            publish.make_ledger(session)
+            for session_id in self._holders(session, staging):
+                session.run("SELECT pg_terminate_backend(%s)", session_id)
+            session.run(statements.drop(staging))
+            with session.transaction():
+                self._hold(session, statements.ledger(self.kind))
+                publish.give_up(session, location, stage_run_id)
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def unload(self, location: str, folder: str) -> None:
+        with self._session(location) as session:
+            there = publish.columns(session, Table.at(location, self.kind))
+            if there is None:
+                raise publish.TableMissing(location=location, where=self.where)
+            self._unload(session, Table.at(location, self.kind), there, folder)
+
+    def cancel(self, session_id: int) -> None:
+        """End what a session is doing, from another one."""
+        raise NotImplementedError
+
+    def _open(self, location: str) -> ServerSession:
+        raise NotImplementedError
+
+    def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
+        """Fill the staging table."""
+        raise NotImplementedError
+
+    def _unload(
+        self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
+    ) -> None:
+        raise NotImplementedError
+
+    def _hold(self, session: ServerSession, table: Table) -> None:
+        """Keep others from writing a table until the transaction ends."""
+        raise NotImplementedError
+
+    def _holders(self, session: ServerSession, table: Table) -> list[int]:
+        """The other sessions that have a table in their hands."""
+        found = session.run(
+            "SELECT CAST(c.oid AS bigint) FROM pg_catalog.pg_class c "
+            "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE n.nspname = %s AND c.relname = %s",
+            table.schema,
+            table.table,
+        )
+        if not found:
+            return []
+        sql = f"SELECT DISTINCT pid FROM {self._locks} WHERE relation = %s"
+        pids = session.run(sql, int(found[0][0]))
+        return [int(pid) for (pid,) in pids if pid != session.session_id]
+
+    @property
+    def _locks(self) -> str:
+        """The view that says who holds which table."""
+        raise NotImplementedError
+
+    @contextlib.contextmanager
+    def _session(self, location: str) -> Iterator[ServerSession]:
+        session = self._open(location)
+        try:
+            yield session
+        finally:
+            session.close()
+
+    @contextlib.contextmanager
+    def _working(self, load: Load, session: ServerSession, landing: Landing) -> Iterator[None]:
+        """Known by its session while it works; where it fails, nothing of it stays."""
+        self.session_ids[load.stage_run_id] = session.session_id
+        try:
+            yield
+        except BaseException as error:
+            # A connection that is gone leaves it to `clean`.
+            with contextlib.suppress(GoldsmithError):
+                session.run(statements.drop(landing.staging))
+            refused = isinstance(error, GoldsmithError) and not isinstance(error, Fenced)
+            if refused and self._is_given_up(load):
+                # Whoever took over ended our session: that is no server which is gone.
+                raise publish.LoadGivenUp(location=load.location, token=load.token) from error
+            raise
+        finally:
+            self.session_ids.pop(load.stage_run_id, None)
+
+    def _is_given_up(self, load: Load) -> bool:
+        try:
+            with self._session(load.location) as session:
+                return publish.is_given_up(session, load)
+        except GoldsmithError:
+            # The server does not answer: then that is what there is to say.
+            return False

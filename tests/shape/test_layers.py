@@ -1,0 +1,145 @@
+"""The shape of the tree: imports point down, nothing goes in circles, no file is too long."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import goldsmith
+
+SOURCE = Path(goldsmith.__file__).parent
+
+#: From the doors down, as DESIGN.md has it; a package uses the lines below its own only.
+LAYERS: tuple[frozenset[str], ...] = (
+    frozenset(("cli", "api")),
+    frozenset(("temporal", "airflow", "generators", "demo")),
+    frozenset(("scheduling",)),
+    frozenset(("runtime",)),
+    frozenset(("engine", "healing", "collectors", "emitters", "gateway")),
+    frozenset(("planning", "advice")),
+    frozenset(("checks", "contracts", "lakehouse", "lineage", "digest", "metrics")),
+    frozenset(("journal",)),
+    frozenset(("catalog",)),
+    frozenset(("registry", "settings", "credentials", "logs")),
+    frozenset(("errors",)),
+)
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+#: A file that outgrows this has usually found its second noun.
+LONGEST = 350
+NO_NAMES = frozenset(("utils", "util", "common", "core", "helpers", "base", "misc"))
+
+
+def module_of(file: Path) -> str:
+    parts = file.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {module_of(file): file for file in sorted(SOURCE.rglob("*.py"))}
+TREES = {module: ast.parse(file.read_text("utf-8"), str(file)) for module, file in FILES.items()}
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """The modules of ours an import names, wherever in the tree it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in FILES else node.module
+
+
+def ours(tree: ast.AST) -> set[str]:
+    return {name for name in imported(tree) if name in FILES}
+
+
+def package_of(module: str) -> str:
+    """The package or single module right under `goldsmith`."""
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_every_package_has_its_place_in_the_layers() -> None:
+    assert sorted({package_of(module) for module in FILES} - LEVEL.keys() - {""}) == []
+
+
+def test_no_name_stands_in_two_layers() -> None:
+    assert len(LEVEL) == sum(len(names) for names in LAYERS)
+
+
+def test_imports_point_down_those_inside_functions_and_for_types_included() -> None:
+    wrong = [
+        f"{module} imports {other}"
+        for module, tree in TREES.items()
+        for other in sorted(ours(tree))
+        if (mine := package_of(module))
+        and (theirs := package_of(other))
+        and mine != theirs
+        and LEVEL[theirs] <= LEVEL[mine]
+    ]
+    assert wrong == []
+
+
+def at_import_time(tree: ast.Module) -> set[str]:
+    """What a module imports when it is imported itself: not in functions, not only for types."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= ours(node)
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def test_no_module_imports_itself_by_a_detour() -> None:
+    imports = {module: at_import_time(tree) for module, tree in TREES.items()}
+    done: set[str] = set()
+
+    def circle(module: str, trail: tuple[str, ...]) -> tuple[str, ...] | None:
+        if module in trail:
+            return (*trail[trail.index(module) :], module)
+        if module in done:
+            return None
+        for other in sorted(imports[module] - {module}):
+            if found := circle(other, (*trail, module)):
+                return found
+        done.add(module)
+        return None
+
+    circles = [found for module in imports if (found := circle(module, ()))]
+    assert [" → ".join(found) for found in circles] == []
+
+
+def test_nothing_is_named_for_being_of_use_somewhere() -> None:
+    assert [module for module in FILES if NO_NAMES.intersection(module.split("."))] == []
+
+
+@pytest.mark.parametrize("module", FILES)
+def test_no_file_is_longer_than_one_noun(module: str) -> None:
+    lines = len(FILES[module].read_text("utf-8").splitlines())
+    assert lines <= LONGEST, f"{FILES[module].relative_to(SOURCE)} has {lines} lines"
+
+
+def test_init_files_hold_nothing_but_their_docstring() -> None:
+    full = [
+        module
+        for module, file in FILES.items()
+        if file.name == "__init__.py" and not _only_a_docstring(TREES[module])
+    ]
+    assert full == []
+
+
+def _only_a_docstring(tree: ast.Module) -> bool:
+    return len(tree.body) == 1 and ast.get_docstring(tree) is not None
+
+
+def test_every_module_says_why_it_exists() -> None:
+    assert [module for module, tree in TREES.items() if not ast.get_docstring(tree)] == []
