@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from goldsmith.credentials import Secrets
 from goldsmith.errors import GoldsmithError
-from goldsmith.settings import NoProject, Settings
+from goldsmith.settings.errors import NoProject
+from goldsmith.settings.settings import Settings
 
 if TYPE_CHECKING:
     from goldsmith.catalog.catalog import Catalog

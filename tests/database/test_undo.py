@@ -156,6 +156,37 @@ def test_a_row_that_was_changed_since_is_refused_and_both_are_shown(catalog: Cat
     assert catalog.revision() == third
 
 
+def test_changes_are_undone_one_by_one_the_newest_first(catalog: Catalog) -> None:
+    put(catalog, ORDERS)
+    before = rows_of(catalog)
+    changed = [put(catalog, ORDERS.with_(owner=owner)) for owner in ("bob", "carl", "dora")]
+    changed += [remove(catalog, ORDERS), put(catalog, ORDERS.with_(owner="emil"))]
+    for revision in reversed(changed):
+        undo(catalog, actor="fay", revision=revision)
+    assert rows_of(catalog) == before
+
+
+def test_a_row_that_is_again_as_the_revision_left_it_can_be_undone(
+    catalog: Catalog, plain: PlainSql
+) -> None:
+    put(catalog, ORDERS)
+    before = rows_of(catalog)
+    revision = put(catalog, ORDERS.with_(owner="bob"))
+    plain.run("UPDATE pipelines SET owner = 'eve'")
+    plain.run("UPDATE pipelines SET owner = 'bob'")
+    undo(catalog, actor="ann", revision=revision)
+    assert rows_of(catalog) == before
+
+
+def test_an_undo_calls_whoever_wants_to_know_in_its_own_transaction(catalog: Catalog) -> None:
+    revision = put(catalog, ORDERS, LOAD)
+    told: list[tuple[int, int]] = []
+    undo(catalog, actor="ann", revision=revision, then=lambda c, n: told.append((c.revision, n)))
+    assert told == [(revision + 1, 2)]
+    undo(catalog, actor="ann", revision=revision + 1, dry_run=True, then=lambda *_: told.clear())
+    assert told == [(revision + 1, 2)]
+
+
 def test_a_row_deleted_since_is_refused_and_said_to_be_gone(catalog: Catalog) -> None:
     revision = put(catalog, ORDERS)
     remove(catalog, ORDERS)

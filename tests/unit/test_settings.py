@@ -8,13 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from goldsmith.settings import (
-    BadSettings,
-    NoProject,
-    Settings,
-    UnknownEnvironment,
-    UnsafeAddress,
-)
+from goldsmith.settings.errors import BadSettings, NoProject, UnknownEnvironment, UnsafeAddress
+from goldsmith.settings.settings import Settings
 
 S3_AND_POSTGRES = """
 [environments.test]

@@ -2,148 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
 
-import duckdb
-import psycopg
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
+
+from goldsmith.credentials import Secrets
+from goldsmith.engine.warehouses.open import open_warehouse
+from goldsmith.planning.places import Places
+from goldsmith.settings.settings import Settings
 from servers import redshift as redshift_server
 from servers import s3 as s3_server
 from servers.postgres import Postgres
 from servers.s3 import S3
+from warehouses.bench import Bench, numbers
 
-from goldsmith.credentials import Secrets
-from goldsmith.engine.names import name
-from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.engine.warehouses.staged import file_system
-from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
-from goldsmith.planning.places import Places
-from goldsmith.settings import Settings
-
+MakePlaces = Callable[..., Places]
 BUCKET = "warehouse-tests"
 KINDS = (
     "duckdb",
     pytest.param("postgres", marks=pytest.mark.postgres),
     pytest.param("redshift", marks=pytest.mark.postgres),
 )
-_numbers = itertools.count(1)
-
-_ARROW = {
-    "boolean": pa.bool_(),
-    "tinyint": pa.int8(),
-    "smallint": pa.int16(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "float": pa.float32(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", "UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
-    "time(6)": pa.time64("us"),
-    "decimal(12,2)": pa.decimal128(12, 2),
-    "decimal(38,10)": pa.decimal128(38, 10),
-    "array<string>": pa.list_(pa.string()),
-    "map<string,int>": pa.map_(pa.string(), pa.int32()),
-    "struct<a:int,b:decimal(12,2)>": pa.struct([("a", pa.int32()), ("b", pa.decimal128(12, 2))]),
-    "variant": pa.string(),
-}
-
-Rows = Sequence[tuple[Any, ...]]
-
-
-def nowhere(point: str) -> None:
-    """Nobody waits at a point."""
-
-
-@dataclass
-class Bench:
-    """A warehouse on the bench: stage rows, load them, look at what is there."""
-
-    kind: str
-    warehouse: Warehouse
-    places: Places
-    staging: str
-    #: Where PostgreSQL is, for the two that are one.
-    postgres: str = ""
-    points: list[str] = field(default_factory=list)
-
-    def table(self) -> str:
-        """The location of a table that no other test has."""
-        return f"shop.table_{next(_numbers)}"
-
-    def stage(self, rows: Rows, schema: Mapping[str, str], *, files: int = 1) -> str:
-        """Write rows as Parquet to where the warehouse reads them."""
-        address = f"{self.staging}/stage-{next(_numbers)}"
-        system, root = file_system(self.places, address)
-        system.create_dir(root, recursive=True)
-        fields = pa.schema([(column, _ARROW[type_]) for column, type_ in schema.items()])
-        for number in range(files):
-            part = rows[number::files]
-            columns = list(zip(*part, strict=True)) if part else [()] * len(fields)
-            arrays = [pa.array(v, f.type) for v, f in zip(columns, fields, strict=True)]
-            table = pa.Table.from_arrays(arrays, schema=fields)
-            pq.write_table(table, f"{root}/part-{number:05}.parquet", filesystem=system)
-        # Spark leaves this one beside the data.
-        with system.open_output_stream(f"{root}/_SUCCESS"):
-            pass
-        return address
-
-    def order(self, location: str, rows: Rows, schema: Mapping[str, str], **more: Any) -> Load:
-        """A load of staged rows, not carried out yet."""
-        number = next(_numbers)
-        said = {
-            "stage_run_id": f"try-20261116-093012-{number:08x}",
-            "mode": "append",
-            "token": number,
-            "rows": len(rows),
-            **more,
-        }
-        if "staged" not in said:
-            said["staged"] = self.stage(rows, schema)
-        columns = tuple(LoadColumn(name=c, type=t) for c, t in schema.items())
-        return Load(location=location, columns=columns, **said)
-
-    def load(self, location: str, rows: Rows, schema: Mapping[str, str], **more: Any) -> Loaded:
-        return self.warehouse.load(self.order(location, rows, schema, **more), nowhere)
-
-    def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Ask the warehouse by a connection of the test's own."""
-        if self.kind == "duckdb":
-            with duckdb.connect(str(self.places.settings.warehouses["duckdb"].path)) as connection:
-                connection.execute("SET TimeZone = 'UTC'")
-                done = connection.execute(sql.replace("%s", "?"), list(values))
-                return done.fetchall() if done.description else []
-        with psycopg.connect(self.postgres, autocommit=True) as connection:
-            cursor = connection.execute(sql, values or None)
-            return cursor.fetchall() if cursor.description else []
-
-    def rows(self, location: str, *columns: str) -> list[tuple[Any, ...]]:
-        """Everything in a table, in no order."""
-        folded = [c.lower() if self.kind == "redshift" else c for c in columns]
-        chosen = ", ".join(name(c, dialect="postgres") for c in folded) or "*"
-        return self.ask(f"SELECT {chosen} FROM {self.sql(location)}")
-
-    def sql(self, location: str) -> str:
-        return name(*location.split("."), dialect="postgres")
-
-    def litter(self) -> list[str]:
-        """What loads left behind: anything of ours but the ledger."""
-        found = self.ask(
-            "SELECT table_schema, table_name FROM information_schema.tables "
-            "WHERE table_schema = 'goldsmith' OR table_name LIKE 'load%%'".replace("%%", "%")
-        )
-        ours = {("goldsmith", "loads"), ("redshift_system", "load_errors")}
-        return [".".join(one) for one in found if one not in ours]
 
 
 @pytest.fixture(scope="session")
@@ -153,7 +34,7 @@ def s3() -> Iterator[S3]:
 
 
 @pytest.fixture(scope="session")
-def make_places(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Places]:
+def make_places(tmp_path_factory: pytest.TempPathFactory) -> MakePlaces:
     """Places of a project whose goldsmith.toml says what the test says."""
 
     def make(toml: str, **environ: str) -> Places:
@@ -166,30 +47,17 @@ def make_places(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Place
 
 
 @pytest.fixture(scope="session", params=KINDS)
-def warehouse(request: pytest.FixtureRequest) -> Iterator[Bench]:
+def warehouse(request: pytest.FixtureRequest) -> Bench:
     """Each warehouse in turn."""
-    yield from _OPEN[request.param](request)
+    bench: Bench = request.getfixturevalue(request.param)
+    return bench
 
 
 @pytest.fixture(scope="session", params=KINDS[1:])
-def server(request: pytest.FixtureRequest) -> Iterator[Bench]:
+def server(request: pytest.FixtureRequest) -> Bench:
     """Each warehouse that is a server, in turn."""
-    yield from _OPEN[request.param](request)
-
-
-@pytest.fixture(scope="session")
-def redshift(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    yield from _redshift(request)
-
-
-@pytest.fixture(scope="session")
-def postgres(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    yield from _postgres(request)
-
-
-@pytest.fixture(scope="session")
-def embedded(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    yield from _duckdb(request)
+    bench: Bench = request.getfixturevalue(request.param)
+    return bench
 
 
 def s3_settings(s3: S3) -> str:
@@ -203,23 +71,22 @@ def s3_settings(s3: S3) -> str:
 S3_KEYS = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
 
 
-def _duckdb(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    places: Places = request.getfixturevalue("make_places")("")
-    staging = str(places.settings.project / ".goldsmith" / "staging")
-    yield _bench("duckdb", places, staging, "")
+@pytest.fixture(scope="session")
+def duckdb(make_places: MakePlaces) -> Bench:
+    places = make_places("")
+    return _bench("duckdb", places, str(places.settings.staging.folder), "")
 
 
-def _postgres(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    for url in _database(request.getfixturevalue("postgres_server")):
-        toml = f'[warehouses.postgres]\nurl = "{url}"\n'
-        places: Places = request.getfixturevalue("make_places")(toml)
-        staging = str(places.settings.project / ".goldsmith" / "staging")
-        yield _bench("postgres", places, staging, url)
+@pytest.fixture(scope="session")
+def postgres(make_places: MakePlaces, postgres_server: Postgres) -> Iterator[Bench]:
+    for url in _database(postgres_server):
+        places = make_places(f'[warehouses.postgres]\nurl = "{url}"\n')
+        yield _bench("postgres", places, str(places.settings.staging.folder), url)
 
 
-def _redshift(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    s3: S3 = request.getfixturevalue("s3")
-    for url in _database(request.getfixturevalue("postgres_server")):
+@pytest.fixture(scope="session")
+def redshift(make_places: MakePlaces, postgres_server: Postgres, s3: S3) -> Iterator[Bench]:
+    for url in _database(postgres_server):
         with redshift_server.running(url, s3) as standin:
             database = url.rpartition("/")[2]
             toml = s3_settings(s3) + (
@@ -227,15 +94,8 @@ def _redshift(request: pytest.FixtureRequest) -> Iterator[Bench]:
                 f'database = "{database}"\nuser = "postgres"\nssl = false\n'
                 'iam_role = "arn:aws:iam::123456789012:role/copy"\n'
             )
-            places: Places = request.getfixturevalue("make_places")(toml, **S3_KEYS)
+            places = make_places(toml, **S3_KEYS)
             yield _bench("redshift", places, f"s3://{BUCKET}/staging", url)
-
-
-_OPEN: Mapping[str, Callable[[pytest.FixtureRequest], Iterator[Bench]]] = {
-    "duckdb": _duckdb,
-    "postgres": _postgres,
-    "redshift": _redshift,
-}
 
 
 def _bench(kind: str, places: Places, staging: str, url: str) -> Bench:
@@ -244,7 +104,7 @@ def _bench(kind: str, places: Places, staging: str, url: str) -> Bench:
 
 
 def _database(server: Postgres) -> Iterator[str]:
-    name = f"warehouse_{os.getpid()}_{next(_numbers)}"
+    name = f"warehouse_{os.getpid()}_{next(numbers)}"
     server.create(name)
     yield server.url(name)
     server.drop(name)
@@ -263,8 +123,3 @@ def meanwhile() -> Iterator[Callable[[Callable[[], object]], threading.Thread]]:
     yield start
     for thread in started:
         thread.join(30)
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path / "folder"

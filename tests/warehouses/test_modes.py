@@ -1,18 +1,171 @@
-"""Every way to write a table, on every warehouse."""
+"""Every way to write a table does what a plain model of it does, on every warehouse."""
 
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
 
-from conftest import Bench
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-COLUMNS = {"id": "bigint", "name": "string", "at": "timestamp_ntz"}
+from goldsmith.engine.warehouses.landing import KeyMissing
+from warehouses import model
+from warehouses.bench import Bench
+
+ORDERS = {"id": "bigint", "shop": "string", "at": "timestamp_ntz", "amount": "int"}
+KEYS = ("id", "shop")
+MORNING, NOON, EVENING = (datetime(2026, 11, 16, hour) for hour in (8, 12, 18))
+VALIDITY = ("_valid_from", "_valid_to", "_is_current")
+
+#: Loads are slow beside what hypothesis is used to, and the shared warehouse is meant.
+few = settings(
+    max_examples=8,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+keys = st.tuples(st.sampled_from([1, 2, None]), st.sampled_from(["", "a", None]))
+moments = st.sampled_from([MORNING, NOON, EVENING, None])
+amounts = st.sampled_from([1, 2, None])
+changes = st.tuples(keys, moments, amounts)
 
 
-def test_smoke(warehouse: Bench) -> None:
+def flat(rows: list[model.Row]) -> list[tuple[Any, ...]]:
+    return [(*key, at, amount) for key, at, amount in rows]
+
+
+def in_utc(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(
+        value.astimezone(UTC).replace(tzinfo=None)
+        if isinstance(value, datetime) and value.tzinfo
+        else value
+        for value in row
+    )
+
+
+def test_append_adds_rows(warehouse: Bench) -> None:
     where = warehouse.table()
-    assert warehouse.warehouse.columns(where) is None
-    done = warehouse.load(where, [(1, "a", None), (2, "", None), (3, None, None)], COLUMNS)
-    assert done.rows == 3
-    assert Counter(warehouse.rows(where, "id", "name")) == Counter([(1, "a"), (2, ""), (3, None)])
-    assert warehouse.litter() == []
+    first, second = [(1, "a", NOON, 1), (1, "a", NOON, 1)], [(2, None, None, None)]
+    assert warehouse.load(where, first, ORDERS).rows == 2
+    assert warehouse.load(where, second, ORDERS).rows == 1
+    assert Counter(warehouse.rows(where)) == Counter(first + second)
+
+
+def test_overwrite_replaces_every_row_and_keeps_views(warehouse: Bench) -> None:
+    where = warehouse.table()
+    warehouse.load(where, [(1, "a", NOON, 1), (2, "b", NOON, 2)], ORDERS, mode="overwrite")
+    warehouse.ask(f"CREATE VIEW {where}_view AS SELECT id FROM {warehouse.sql(where)}")
+    done = warehouse.load(where, [(3, "c", NOON, 3)], ORDERS, mode="overwrite")
+    assert done.rows == 1
+    assert warehouse.rows(where) == [(3, "c", NOON, 3)]
+    assert warehouse.rows(f"{where}_view") == [(3,)]
+
+
+def test_grants_survive_an_overwrite(server: Bench) -> None:
+    where = server.table()
+    server.load(where, [(1, "a", NOON, 1)], ORDERS, mode="overwrite")
+    server.ask(f"GRANT SELECT ON {where} TO PUBLIC")
+    server.load(where, [(2, "a", NOON, 1)], ORDERS, mode="overwrite")
+    granted = "SELECT has_table_privilege('pg_monitor', %s, 'SELECT')"
+    assert server.ask(granted, where) == [(True,)]
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
+def test_no_rows_make_an_empty_table(warehouse: Bench, mode: str) -> None:
+    where = warehouse.table()
+    done = warehouse.load(where, [], ORDERS, mode=mode, keys=KEYS, watermark="at")
+    assert done.rows == 0
+    assert warehouse.rows(where) == []
+    assert list(warehouse.warehouse.columns(where) or ())[:4] == list(ORDERS)
+
+
+def test_many_files_are_one_load(warehouse: Bench) -> None:
+    where = warehouse.table()
+    rows = [(number, "a", NOON, 1) for number in range(20)]
+    staged = warehouse.stage(rows, ORDERS, files=4)
+    assert warehouse.load(where, rows, ORDERS, staged=staged).rows == 20
+    assert Counter(warehouse.rows(where)) == Counter(rows)
+
+
+def test_an_older_row_never_replaces_a_newer(warehouse: Bench) -> None:
+    where, how = warehouse.table(), {"mode": "merge", "keys": KEYS, "watermark": "at"}
+    warehouse.load(where, [(1, "a", NOON, 1), (2, "a", NOON, 1), (3, "a", None, 1)], ORDERS, **how)
+    came = [(1, "a", MORNING, 2), (2, "a", EVENING, 2), (3, "a", MORNING, 2), (4, "a", None, 2)]
+    assert warehouse.load(where, came, ORDERS, **how).rows == 3
+    assert Counter(warehouse.rows(where)) == Counter([(1, "a", NOON, 1), *came[1:]])
+
+
+def test_without_a_watermark_the_last_load_wins(warehouse: Bench) -> None:
+    where, how = warehouse.table(), {"mode": "merge", "keys": KEYS}
+    warehouse.load(where, [(None, None, EVENING, 1), (1, None, None, 1)], ORDERS, **how)
+    warehouse.load(where, [(None, None, MORNING, 2)], ORDERS, **how)
+    expected = [(None, None, MORNING, 2), (1, None, None, 1)]
+    assert Counter(warehouse.rows(where)) == Counter(expected)
+
+
+@few
+@given(
+    loads=st.lists(
+        st.lists(changes, max_size=6, unique_by=lambda row: row[0]), min_size=1, max_size=3
+    )
+)
+def test_merge_is_as_the_model(warehouse: Bench, loads: list[list[model.Row]]) -> None:
+    where = warehouse.table()
+    expected: dict[model.Key, model.Row] = {}
+    for came in loads:
+        warehouse.load(where, flat(came), ORDERS, mode="merge", keys=KEYS, watermark="at")
+        expected = model.merged(expected, came)
+        assert Counter(warehouse.rows(where)) == Counter(flat(list(expected.values())))
+
+
+@few
+@given(
+    loads=st.lists(
+        st.lists(changes, max_size=6, unique_by=lambda row: row[:2]), min_size=1, max_size=3
+    )
+)
+def test_scd2_is_as_the_model(warehouse: Bench, loads: list[list[model.Row]]) -> None:
+    where = warehouse.table()
+    history: model.History = {}
+    for came in loads:
+        warehouse.load(where, flat(came), ORDERS, mode="scd2", keys=KEYS, watermark="at")
+        history = model.with_versions(history, came)
+        found = warehouse.rows(where, *KEYS, "amount", *VALIDITY)
+        assert Counter(map(in_utc, found)) == Counter(model.as_rows(history))
+
+
+def test_scd2_takes_late_and_repeated_changes(warehouse: Bench) -> None:
+    where, how = warehouse.table(), {"mode": "scd2", "keys": ("id",), "watermark": "at"}
+    columns = {**ORDERS, "_run_id": "string", "tags": "array<string>"}
+    warehouse.load(where, [(1, "a", NOON, 1, "one", ["x", "y"])], columns, **how)
+    again = [(1, "a", EVENING, 1, "two", ["x", "y"])]
+    assert warehouse.load(where, again, columns, **how).rows == 1
+    late = [(1, "a", MORNING, 0, "three", None)]
+    assert warehouse.load(where, late, columns, **how).rows == 2
+    found = warehouse.rows(where, "amount", "_run_id", *VALIDITY)
+    assert Counter(map(in_utc, found)) == Counter(
+        [(0, "three", MORNING, NOON, False), (1, "one", NOON, None, True)]
+    )
+
+
+def test_scd2_takes_the_moments_that_were_staged(warehouse: Bench) -> None:
+    """The engine stages the columns of validity itself."""
+    where, how = warehouse.table(), {"mode": "scd2", "keys": ("id",)}
+    columns = {"id": "bigint", "amount": "int", "_valid_from": "timestamp"}
+    columns |= {"_valid_to": "timestamp", "_is_current": "boolean"}
+    first, then = NOON.replace(tzinfo=UTC), EVENING.replace(tzinfo=UTC)
+    warehouse.load(where, [(1, 1, first, None, True)], columns, **how)
+    warehouse.load(where, [(1, 2, then, None, True)], columns, **how)
+    expected = [(1, 1, NOON, EVENING, False), (1, 2, EVENING, None, True)]
+    assert Counter(map(in_utc, warehouse.rows(where))) == Counter(expected)
+
+
+@pytest.mark.parametrize("mode", ["merge", "scd2"])
+def test_keys_that_the_rows_lack_are_named(warehouse: Bench, mode: str) -> None:
+    with pytest.raises(KeyMissing, match="'nr'"):
+        warehouse.load(warehouse.table(), [], ORDERS, mode=mode, keys=("nr",), watermark="at")
+    with pytest.raises(KeyMissing, match="a key"):
+        warehouse.load(warehouse.table(), [], ORDERS, mode=mode, watermark="at")

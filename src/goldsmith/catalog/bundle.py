@@ -134,7 +134,7 @@ def convert(column: Column, value: Any) -> Any:
         case Kind.NUMBER:
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise ValueError(f"has to be a number, not {_shown(value)}")
-            return float(_bounded(column, value))
+            return float(_bounded(column, value)) + 0.0  # there is no -0.0 in PostgreSQL's JSON
         case Kind.MOMENT:
             return _moment(value)
         case Kind.NAMES:
@@ -214,7 +214,7 @@ def _json(value: Any) -> Any:
         return _plain_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("holds a number that is not finite")
-    return value
+    return value + 0.0 if isinstance(value, float) else value
 
 
 def _shown(value: Any) -> str:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from goldsmith.catalog import database
 from goldsmith.catalog.catalog import Catalog, Change
-from goldsmith.catalog.columns import plain
+from goldsmith.catalog.columns import plain, same
 from goldsmith.catalog.definitions import changes_table, revision_table
 from goldsmith.catalog.errors import ChangedSince, UnknownRevision
 from goldsmith.catalog.rows import Row, key_text
@@ -97,17 +97,20 @@ def undo(
 ) -> list[tuple[Row | None, Row | None]]:
     """Take back one revision, or everything after one; itself a change like any other.
 
-    Gives the rows as (now, after the undo), and calls `then` inside the transaction. A row that was changed again after the revision
-    taken back is refused: whoever changed it did not mean to have that undone.
+    Gives the rows as (now, after the undo), and calls `then` inside the transaction. A row that
+    is no longer as the revision left it is refused: whoever changed it did not mean to have that
+    undone.
     """
     said = f"undo of revision {revision}" if since is None else f"undo back to revision {since}"
     with catalog.change(actor=actor, reason=reason or said) as change:
         taken = _to_take_back(change.connection, revision=revision, since=since)
         pairs = [_pair(first, last) for first, last in taken]
-        change.remove([now for now, then in pairs if now is not None and then is None])
-        change.put([then for _now, then in pairs if then is not None], exact=True)
-        if dry_run or all(now == then for now, then in pairs):
+        change.remove([now for now, before in pairs if now is not None and before is None])
+        change.put([before for _now, before in pairs if before is not None], exact=True)
+        if dry_run or all(now == before for now, before in pairs):
             change.abandon()
+        if then is not None:
+            then(change, len(pairs))
     return pairs
 
 
@@ -128,12 +131,13 @@ def _to_take_back(
         )
     ]
     if since is None:
-        concerned = {(c.table, c.key) for c in later if c.revision == revision}
-        if not concerned:
+        left = {(c.table, c.key): c for c in later if c.revision == revision}
+        if not left:
             raise UnknownRevision(revision=revision or 0, newest=newest)
-        for change in later:
-            if change.revision != revision and (change.table, change.key) in concerned:
-                _refuse(change, later, revision or 0)
+        now = {(c.table, c.key): c for c in later}
+        for row, mine in left.items():
+            if not same(mine.after, now[row].after):
+                _refuse(now[row], later, mine.revision)
         later = [change for change in later if change.revision == revision]
     first: dict[tuple[str, tuple[Any, ...]], RowChange] = {}
     last: dict[tuple[str, tuple[Any, ...]], RowChange] = {}
@@ -143,17 +147,15 @@ def _to_take_back(
     return [(first[row], last[row]) for row in first]
 
 
-def _refuse(again: RowChange, later: Sequence[RowChange], revision: int) -> None:
-    mine = next(
-        c for c in later if c.revision == revision and (c.table, c.key) == (again.table, again.key)
-    )
-    newest = [c for c in later if (c.table, c.key) == (again.table, again.key)][-1]
+def _refuse(newest: RowChange, later: Sequence[RowChange], revision: int) -> None:
+    row = (newest.table, newest.key)
+    first = next(c for c in later if c.revision == revision and (c.table, c.key) == row)
     raise ChangedSince(
-        table=again.table,
-        key=key_text(again.key),
+        table=newest.table,
+        key=key_text(newest.key),
         revision=revision,
         later=newest.revision,
-        undone_to=mine.before,
+        undone_to=first.before,
         now=newest.after,
     )
 

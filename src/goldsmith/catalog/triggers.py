@@ -145,7 +145,7 @@ END $$
 _RECORD_FUNCTION = f"""
 CREATE OR REPLACE FUNCTION goldsmith_record_change() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  who change_context%ROWTYPE;
+  who change_context;
   old_row jsonb := CASE WHEN TG_OP <> 'INSERT' THEN to_jsonb(OLD) END;
   new_row jsonb := CASE WHEN TG_OP <> 'DELETE' THEN to_jsonb(NEW) END;
   old_key text;

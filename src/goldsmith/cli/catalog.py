@@ -29,8 +29,8 @@ def catalog() -> None:
 
 
 @catalog.command("show")
-@click.argument("what", required=False, metavar="[TABLE [KEY]]")
-@click.argument("key", required=False)
+@click.argument("what", required=False, metavar="[TABLE]")
+@click.argument("key", required=False, metavar="[KEY]")
 @json_option
 @pass_door
 def show_rows(door: Door, what: str | None, key: str | None, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import click
 
 from goldsmith.cli.output import Door, json_option, pass_door, show, table
 from goldsmith.credentials import HIDDEN, is_reference, looks_like_secret_name
-from goldsmith.settings import Setting
+from goldsmith.settings.settings import Setting
 
 
 @click.group()

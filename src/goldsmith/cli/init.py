@@ -10,9 +10,9 @@ import click
 
 from goldsmith.cli.output import json_option, show
 from goldsmith.errors import BadRequest, GoldsmithError
-from goldsmith.settings import Settings
 from goldsmith.settings.defaults import catalog_url
 from goldsmith.settings.project import FILE_NAME
+from goldsmith.settings.settings import Settings
 
 _NEXT = {
     "goldsmith apply catalog": "put the example's rows into the catalog",

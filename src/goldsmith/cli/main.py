@@ -22,9 +22,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "diff": ("goldsmith.cli.apply:diff", "What applying files would change."),
     "apply": ("goldsmith.cli.apply:apply", "Make the catalog say what the files say."),
     "plan": ("goldsmith.cli.plan:plan", "What would run, and why."),
+    "run": ("goldsmith.cli.run:run", "Run what is selected."),
     "status": ("goldsmith.cli.status:status", "What runs, waits and failed, now."),
     "why": ("goldsmith.cli.why:why", "Why something runs, waits, was stopped or failed."),
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
+    "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }

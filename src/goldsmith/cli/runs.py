@@ -59,6 +59,58 @@ def show_(door: Door, run_id: str, as_json: bool) -> None:
     show(as_json, value, lambda: _print_run(found, stages, events))
 
 
+@runs.command("retry")
+@click.argument("run_id", metavar="RUN")
+@click.option("--from", "stage", type=int, help="Begin at this stage_order.")
+@click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
+@json_option
+@pass_door
+def retry(door: Door, run_id: str, stage: int | None, quiet: bool, as_json: bool) -> None:
+    """Run a run's pipeline again, from the rows as they are now. What was published stays."""
+    from goldsmith.cli.run import carry_out
+    from goldsmith.journal.runs import run
+
+    found = run(door.runtime.journal, run_id)
+    stages = door.runtime.catalog.snapshot().stages_of.get(str(found.pipeline_id), ())
+    selection = [
+        f"stage:{one.pipeline_id}-{one.stage_order}"
+        for one in stages
+        if stage is None or one.stage_order >= stage
+    ]
+    carry_out(door, selection or [str(found.pipeline_id)], {}, quiet=quiet, as_json=as_json)
+
+
+@runs.command("logs")
+@click.argument("run_id", metavar="RUN")
+@json_option
+@pass_door
+def logs(door: Door, run_id: str, as_json: bool) -> None:
+    """Show the log lines of a run, stack traces included."""
+    import json
+
+    from goldsmith.cli.run import log_file
+    from goldsmith.journal.runs import run
+
+    found = run(door.runtime.journal, run_id)
+    file = log_file(door.runtime)
+    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
+    told = [
+        line
+        for line in (json.loads(text) for text in lines)
+        if line["facts"].get("run_id") == found.run_id
+    ]
+
+    def text() -> None:
+        for line in told:
+            click.echo(f"{line['at']} {line['level']} {line['who']}: {line['says']}")
+            if line.get("trace"):
+                click.echo(line["trace"])
+        if not told:
+            click.echo("Nothing was logged.")
+
+    show(as_json, told, text)
+
+
 def _print_list(found: list[Run]) -> None:
     if not found:
         click.echo("No such runs.")

@@ -82,7 +82,7 @@ class LakeTable:
         properties: Mapping[str, str],
     ) -> None:
         """Make the empty table, if it is not there."""
-        self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name(*self.parts[:2])}")
+        self._create_namespace()
         columns = ", ".join(f"{name(f.name)} {f.dataType.simpleString()}" for f in schema.fields)
         parted = f" PARTITIONED BY ({', '.join(partition_by)})" if partition_by else ""
         said = {**_PROPERTIES, **properties}
@@ -91,6 +91,17 @@ class LakeTable:
             f"CREATE TABLE IF NOT EXISTS {self.sql_name} ({columns}) USING iceberg{parted}"
             f" LOCATION {literal(location.rstrip('/'))} TBLPROPERTIES ({listed})"
         )
+
+    def _create_namespace(self) -> None:
+        namespace = name(*self.parts[:2])
+        if self.spark.catalog.databaseExists(namespace):
+            return
+        try:
+            self.spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+        except Exception:
+            # Two stages may make it at once, and the list of tables then refuses the second.
+            if not self.spark.catalog.databaseExists(namespace):
+                raise
 
     def add_columns(self, fields: Sequence[Any]) -> None:
         columns = ", ".join(f"{name(f.name)} {f.dataType.simpleString()}" for f in fields)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import sqlalchemy as sa
 
-from goldsmith.catalog.definitions import storable
+from goldsmith.journal import stored
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import input_files, input_snapshots, verdicts
 from goldsmith.journal.journal import Journal
@@ -89,4 +89,4 @@ def keep_verdicts(connection: sa.Connection, given: Iterable[Verdict]) -> None:
             verdicts.c.place == verdict.place
         )
         connection.execute(sa.delete(verdicts).where(mine))
-        connection.execute(sa.insert(verdicts).values(**storable(verdict), at=now()))
+        stored.insert(connection, verdict, at=now())

@@ -37,8 +37,9 @@ def settle(tools: Tools, destination: Destination, target_id: str) -> list[Stage
 
 
 def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
-    published = destination.published(left.stage_run_id)
+    # Cleaned first: what could still publish after the question was asked cannot any more.
     destination.clean(left.stage_run_id)
+    published = destination.published(left.stage_run_id)
     with tools.journal.writing() as connection:
         if published is None:
             ledger.forget(connection, left.stage_run_id)

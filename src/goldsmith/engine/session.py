@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.engine import jars, java
@@ -21,11 +23,21 @@ _MEANING = {
 }
 
 
+_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+_LOG = Path(__file__).with_name("log4j2.properties")
+
+
 def start(places: Places) -> SparkSession:
     """The session all stages of this process share; each stage gets a new one from it."""
+    _quieten()
     if places.settings.spark.remote is not None:
         return _connect(places)
     return _classic(places)
+
+
+def _quieten() -> None:
+    """pyspark writes every SQL error to standard error by itself; we report it once."""
+    logging.getLogger("SQLQueryContextLogger").disabled = True
 
 
 def new_session(spark: SparkSession) -> SparkSession:
@@ -49,6 +61,9 @@ def _classic(places: Places) -> SparkSession:
     os.environ["JAVA_HOME"] = str(found.home)
     # Workers must be the Python we are: another one on PATH may have other packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if spark.master.startswith("local"):
+        # Nobody else talks to a Spark inside this process.
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("goldsmith").master(spark.master)
@@ -104,7 +119,10 @@ def conf(places: Places) -> dict[str, str]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
         }
-    return {**said, **spark.conf}
+    said |= spark.conf
+    # Beside what somebody wants of the JVM, its log is ours.
+    options = f"{spark.conf.get(_JAVA_OPTIONS, '')} -Dlog4j2.configurationFile={_LOG.as_uri()}"
+    return {**said, _JAVA_OPTIONS: options.strip()}
 
 
 def lake_conf(places: Places) -> Iterator[tuple[str, str]]:

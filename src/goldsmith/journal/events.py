@@ -267,35 +267,6 @@ class RemedyChosen(StageEvent):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RemedySwitchedOff(Event):
-    """A remedy that stopped working is used no more."""
-
-    remedy: str
-    error_code: str
-    because: str
-    success_rate: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IncidentOpened(Event):
-    """A failure that could not be healed waits for a person."""
-
-    incident_id: str
-    severity: str
-    error_code: str | None = None
-    because: str
-    dataset_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class IncidentClosed(Event):
-    """An incident is over."""
-
-    incident_id: str
-    resolution: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogApplied(Event):
     """Declared rows were changed from files."""
 

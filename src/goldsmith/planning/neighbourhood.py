@@ -106,6 +106,11 @@ class Neighbourhood:
             yield "dataset", dataset.dataset_id
 
 
+def dataset_of(dataset_id: str, rows: Snapshot) -> Dataset:
+    """A dataset with the rows it has and the stages that write it."""
+    return _dataset(dataset_id, rows, {})
+
+
 def _dataset(dataset_id: str, rows: Snapshot, seen: dict[str, Dataset]) -> Dataset:
     found = seen.get(dataset_id)
     if found is None:

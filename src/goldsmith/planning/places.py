@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from goldsmith.credentials import Secrets
-from goldsmith.settings import Settings
 from goldsmith.settings.sections import LakeCatalog, StorageKind, sqlite_file
+from goldsmith.settings.settings import Settings
 
 #: Spark's and pyiceberg's name of the lake's list of tables.
 LAKE = "lake"
@@ -56,16 +56,18 @@ class Places:
 
     def lake(self) -> Any | None:
         """The lake's list of tables by pyiceberg; None where nothing was ever written."""
-        return self._lake
-
-    @cached_property
-    def _lake(self) -> Any | None:
         lake = self.settings.lake
         file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
         if file is not None and not file.exists():
             return None
+        return self._lake
+
+    @cached_property
+    def _lake(self) -> Any:
         from pyiceberg.catalog import load_catalog
 
+        lake = self.settings.lake
+        file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
         return load_catalog(LAKE, **self._lake_properties(file))
 
     def _lake_properties(self, file: Path | None) -> dict[str, str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from goldsmith.catalog.flags import Flag
+from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.runs import Expected
@@ -68,7 +69,7 @@ def _plan(
     expected: Mapping[str, Expected] | None,
 ) -> Plan:
     chosen = select(survey, selection)
-    errors = _errors_about(survey, chosen)
+    errors = _errors_about(survey, chosen) if selection else survey.errors
     if errors:
         raise CatalogHasErrors(findings=errors)
     stops = Stops.of(survey.rows.rows(Flag), now)
@@ -94,24 +95,22 @@ def _plan(
 
 
 def _errors_about(survey: Survey, chosen: Iterable[str]) -> tuple[Finding, ...]:
-    """All errors where everything is planned; else those of rows the chosen stages have to do with.
+    """The errors in rows that the chosen stages have to do with.
 
     One broken pipeline must not keep a thousand others from running.
     """
-    errors = survey.errors
-    if not errors:
+    if not survey.errors:
         return ()
-    about = {
-        (table if table != "dataset" else kind, str(key))
-        for name in chosen
-        for table, key in survey.stages[name].depends_on()
-        for kind in ("sources", "targets")
-    }
-    about |= {
-        ("stages", f"{near.stage.pipeline_id}/{near.stage.stage_order}")
-        for near in (survey.stages[name] for name in chosen)
-    }
-    return tuple(error for error in errors if (error.table, error.key) in about)
+    about: set[tuple[str, str]] = set()
+    for name in chosen:
+        near = survey.stages[name]
+        about.add(("stages", key_text(near.stage.key)))
+        for table, key in near.depends_on():
+            said = key_text(key) if isinstance(key, tuple) else str(key)
+            about |= {
+                (t, said) for t in (("sources", "targets") if table == "dataset" else (table,))
+            }
+    return tuple(error for error in survey.errors if (error.table, error.key) in about)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -145,7 +144,7 @@ class Stops:
             ("target", stage.target_id or ""),
         ]
         flag = next((self.by_entity[e] for e in entities if e in self.by_entity), None)
-        return None if flag is None else f"stopped: {said(flag)}"
+        return None if flag is None else said(flag)
 
 
 def said(flag: Flag) -> str:

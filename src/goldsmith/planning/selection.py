@@ -46,13 +46,14 @@ def select(survey: Survey, selection: Sequence[str]) -> tuple[str, ...]:
 
 
 def _one(survey: Survey, said: str) -> set[str]:
-    if found := _named(survey, said):
+    found = _named(survey, said)
+    if found is not None:
         return found  # an id may hold a plus sign of its own
     match = _SIDES.match(said)
     if match is None or (match["up"] is None and match["down"] is None):
         raise NothingSelected(selection=said, known=_known(survey))
     core = _named(survey, match["what"])
-    if not core:
+    if core is None:
         raise NothingSelected(selection=match["what"], known=_known(survey))
     chosen = set(core)
     if match["up"] is not None:
@@ -62,56 +63,62 @@ def _one(survey: Survey, said: str) -> set[str]:
     return chosen
 
 
-def _named(survey: Survey, said: str) -> set[str]:
-    """The stages of one name, without their neighbours."""
+def _named(survey: Survey, said: str) -> set[str] | None:
+    """The stages of one name, without their neighbours; None where nothing has that name."""
     kind, colon, name = said.partition(":")
     if colon and kind in _KINDS:
         return _FINDERS[kind](survey, name)
     for find in (_of_pipeline, _of_dataset, _of_dotted):
-        if found := find(survey, said):
+        found = find(survey, said)
+        if found is not None:
             return found
-    return set()
+    return None
 
 
-def _of_pipeline(survey: Survey, name: str) -> set[str]:
-    return {f"{name}-{stage.stage_order}" for stage in survey.rows.stages_of.get(name, ())}
+def _of_pipeline(survey: Survey, name: str) -> set[str] | None:
+    stages = survey.rows.stages_of.get(name)
+    if stages is None:
+        return set() if name in survey.rows.pipeline_ids else None
+    return {f"{name}-{stage.stage_order}" for stage in stages}
 
 
-def _of_dataset(survey: Survey, name: str) -> set[str]:
+def _of_dataset(survey: Survey, name: str) -> set[str] | None:
     """The stages that write a dataset; of one that nothing writes, the stages that read it."""
     writers = survey.rows.writers_of.get(name, ())
     if writers:
         return {f"{stage.pipeline_id}-{stage.stage_order}" for stage in writers}
     if name not in survey.rows.dataset_ids:
-        return set()
+        return None
     return set(survey.dependents.get(("dataset", name), ()))
 
 
-def _of_dotted(survey: Survey, said: str) -> set[str]:
+def _of_dotted(survey: Survey, said: str) -> set[str] | None:
     """`pipeline.stage`: ids may hold dots, so every place to split is tried."""
     places = [place for place, letter in enumerate(said) if letter == "."]
-    return {
+    found = {
         f"{stage.pipeline_id}-{stage.stage_order}"
         for place in places
         for stage in survey.rows.stages_of.get(said[:place], ())
         if stage.stage_name == said[place + 1 :]
     }
+    return found or None
 
 
-def _of_stage(survey: Survey, name: str) -> set[str]:
+def _of_stage(survey: Survey, name: str) -> set[str] | None:
     return {name} if name in survey.stages else _of_dotted(survey, name)
 
 
-def _of_tag(survey: Survey, name: str) -> set[str]:
+def _of_tag(survey: Survey, name: str) -> set[str] | None:
     tagged = {row.pipeline_id for row in survey.rows.rows(Pipeline) if name in row.tags}
-    return {found for pipeline in tagged for found in _of_pipeline(survey, pipeline)}
+    found = {one for pipeline in tagged for one in _of_pipeline(survey, pipeline) or ()}
+    return found if tagged else None
 
 
-def _of_layer(survey: Survey, name: str) -> set[str]:
-    return {key for key, near in survey.stages.items() if near.words.layer == name}
+def _of_layer(survey: Survey, name: str) -> set[str] | None:
+    return {key for key, near in survey.stages.items() if near.words.layer == name} or None
 
 
-_FINDERS: Mapping[str, Callable[[Survey, str], set[str]]] = {
+_FINDERS: Mapping[str, Callable[[Survey, str], set[str] | None]] = {
     "pipeline": _of_pipeline,
     "dataset": _of_dataset,
     "stage": _of_stage,

@@ -112,7 +112,11 @@ class SqlReader:
                 head, _, rest = word.rpartition(".")
                 if head in heads:
                     marks[word] = f"{marks[head]}.{rest}"
-        parts[1::2] = [marks.get(word, word) for word in words]
+        parts[1::2] = [
+            # A dataset may be called like a function: `count(*) FROM count`.
+            word if word not in marks or after.lstrip()[:1] == "(" else marks[word]
+            for word, after in zip(words, parts[2::2], strict=True)
+        ]
         return "".join(parts), there
 
 
@@ -257,6 +261,8 @@ def _aggregates(query: exp.Query) -> bool:
 def _volatile(query: exp.Query) -> Iterator[str]:
     from sqlglot import exp
 
+    if query.find(exp.TableSample):
+        yield "tablesample"
     for function in query.find_all(exp.Func):
         name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
         if name.lower() in _VOLATILE_NAMES and not (

@@ -88,13 +88,13 @@ class LakeDestination:
         return dict(seen.get)
 
     def _write_kept(self, order: Order, branch: str) -> dict[str, Any]:
-        """Measure in a pass that keeps the rows, then write from there: a MERGE reads twice."""
-        rows = order.fitted.rows.persist()
-        try:
-            measured = rows.agg(*order.measures).collect()[0].asDict()
-            self._write(order, _kept(rows), branch)
-        finally:
-            rows.unpersist()
+        """Keep the rows first, measure them, then write from there.
+
+        A MERGE reads its source twice, and takes none that could differ between the two.
+        """
+        rows = order.fitted.rows.localCheckpoint(eager=True)
+        measured = rows.agg(*order.measures).collect()[0].asDict()
+        self._write(order, _kept(rows), branch)
         return dict(measured)
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:

@@ -9,6 +9,7 @@ from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
+from goldsmith.engine.writers.scd2 import FROM
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class WarehouseDestination:
             kept = rows.where("NOT coalesce(_discard, false)").drop("_discard")
         if order.mode == "merge":
             kept = latest_per_key(kept, keys=order.keys, newest_by=order.watermark)
+        if order.mode == "scd2":
+            kept = latest_per_key(kept, keys=(*order.keys, FROM))
         folder = self._folder(order.stage_run_id)
         staged = Observation("goldsmith_staged")
         kept = kept.observe(staged, F.count(F.lit(1)).alias("rows"))

@@ -108,7 +108,7 @@ class PostgresWarehouse(ServerWarehouse):
                 **more,
             )
         except psycopg.OperationalError as error:
-            cause = str(error).strip().splitlines()[-1]
+            cause = str(error).strip().splitlines()[0]
             raise WarehouseUnreachable(where=self.where, cause=cause) from error
         return PostgresSession(connection, where=self.where, location=location)
 
@@ -142,8 +142,12 @@ class PostgresWarehouse(ServerWarehouse):
             name(column, dialect=self.kind) + ("" if type_ is not None else "::text")
             for column, type_ in known.items()
         )
-        with session.said(), session.connection.transaction():
-            cursor = session.connection.cursor(name="goldsmith_unload")
+        # A cursor with a name stays on the server: the table need not fit into memory.
+        with (
+            session.said(),
+            session.connection.transaction(),
+            session.connection.cursor(name="goldsmith_unload") as cursor,
+        ):
             cursor.execute(f"SELECT {chosen} FROM {table.sql}")
             write(self.places, folder, schema, _batches(cursor, schema))
 

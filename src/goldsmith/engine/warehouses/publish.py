@@ -71,9 +71,16 @@ def loaded(session: Session, location: str, stage_run_id: str) -> Loaded | None:
 def make_ledger(session: Session) -> None:
     """Make the ledger where there is none yet."""
     ledger = statements.ledger(session.kind)
-    if columns(session, ledger) is None:
-        _make_schema(session, ledger)
-        session.run(statements.create_ledger(session.kind))
+    for is_last in (False, False, True):
+        if columns(session, ledger) is not None:
+            return
+        try:
+            _make_schema(session, ledger)
+            session.run(statements.create_ledger(session.kind))
+        except LoadRefused:
+            # The first loads of a warehouse may make it at once, and IF NOT EXISTS fails then.
+            if is_last:
+                raise
 
 
 def check_count(session: Session, load: Load, landing: Landing) -> None:

@@ -42,6 +42,7 @@ class RedshiftSession:
         self.connection = connection
         self._where = where
         self._location = location
+        self.run("SET timezone TO 'UTC'")
         self.session_id = int(self.run("SELECT pg_backend_pid()")[0][0])
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
@@ -146,7 +147,9 @@ class RedshiftWarehouse(ServerWarehouse):
         client, entries = self.places.s3(), []
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
         for item in (item for page in pages for item in page.get("Contents", ())):
-            if item["Key"].rpartition("/")[2].startswith(("_", ".")):
+            file = item["Key"].rpartition("/")[2]
+            # No file at all is the mark of a folder.
+            if not file or file.startswith(("_", ".")):
                 continue
             # Without its length COPY refuses a file in a columnar format.
             length = {"content_length": item["Size"]}

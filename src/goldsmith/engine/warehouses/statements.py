@@ -101,10 +101,12 @@ def columns_of(kind: WarehouseKind) -> str:
     """Takes schema and table; gives names and types in order."""
     m = _mark(kind)
     if kind is WarehouseKind.DUCKDB:
+        # information_schema says the same, but takes 30 ms in a file just opened.
         return (
-            "SELECT column_name, data_type FROM information_schema.columns "
-            f"WHERE lower(table_schema) = lower({m}) AND lower(table_name) = lower({m}) "
-            "ORDER BY ordinal_position"
+            "SELECT column_name, data_type FROM duckdb_columns() "
+            "WHERE database_name = current_database() "
+            f"AND lower(schema_name) = lower({m}) AND lower(table_name) = lower({m}) "
+            "ORDER BY column_index"
         )
     return (
         "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute a "
@@ -283,7 +285,8 @@ def _layout(landing: Landing, *, sorted_too: bool) -> str:
         parts += f" DISTSTYLE {_word('diststyle', style, _DIST_STYLES)}"
     if distkey:
         parts += f" DISTKEY({_option_columns(landing, 'distkey', distkey)})"
-    if sorted_too and (sortkey := said.get("sortkey")):
+    sortkey = said.get("sortkey") if sorted_too else None
+    if sortkey is not None:
         style = _word("sortkey_style", said.get("sortkey_style", "compound"), _SORT_STYLES)
         parts += f" {style} SORTKEY({_option_columns(landing, 'sortkey', sortkey)})"
     return parts

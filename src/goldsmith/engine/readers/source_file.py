@@ -1,0 +1,64 @@
+"""The column `_source_file`: for every row the catalog's address of the file it came from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from goldsmith.engine.session import spark_address
+from goldsmith.planning.files import FileSeen
+from goldsmith.planning.places import Places
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+SOURCE_FILE = "_source_file"
+#: Characters that Spark never encodes in a file's address.
+_PLAIN = re.compile(r"[\w/.:=+-]*")
+
+
+def source_file(rows: DataFrame, files: Iterable[FileSeen], places: Places) -> Column:
+    """The catalog's address of each row's file, computed by Spark itself."""
+    from pyspark.sql import functions as F
+
+    real = {spark_address(places, file.path): file.path for file in files}
+    path = rows.metadataColumn("_metadata")["file_path"]
+    if not all(_PLAIN.fullmatch(address) for address in real):
+        # A plus is not encoded, and the decoder would take it for a space.
+        path = F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
+    prefixes = sorted({_beginnings(*pair) for pair in real.items()}, key=lambda one: -len(one[0]))
+    chosen = path
+    for beginning, ours in reversed(prefixes):
+        for spelt in _spellings(beginning):
+            rest = F.substring(path, len(spelt) + 1, 10_000)
+            named = F.concat(F.lit(ours), rest)
+            chosen = F.when(path.startswith(spelt + "/"), named).otherwise(chosen)
+    for address, name in real.items():
+        # Bindings may lie inside each other: what the prefixes get wrong is said one by one.
+        if _by_prefix(address, prefixes) != name:
+            for spelt in _spellings(address):
+                chosen = F.when(path == spelt, F.lit(name)).otherwise(chosen)
+    return chosen.alias(SOURCE_FILE)
+
+
+def _beginnings(real: str, name: str) -> tuple[str, str]:
+    """How the two addresses of one file begin, up to where they are the same."""
+    same = 0
+    while same < min(len(real), len(name)) and real[-same - 1] == name[-same - 1]:
+        same += 1
+    ending = real[len(real) - same :]
+    ending = ending[ending.find("/") :] if "/" in ending else ""
+    return real.removesuffix(ending), name.removesuffix(ending)
+
+
+def _spellings(real: str) -> tuple[str, ...]:
+    """How Spark spells a real address: that of a plain path with a scheme, in two ways."""
+    return (f"file:{real}", f"file://{real}") if real.startswith("/") else (real,)
+
+
+def _by_prefix(address: str, prefixes: Iterable[tuple[str, str]]) -> str:
+    for beginning, ours in prefixes:
+        if address.startswith(beginning + "/"):
+            return ours + address[len(beginning) :]
+    return address

@@ -1,0 +1,266 @@
+"""Walk a plan: stages that do not depend on each other at once, each in a session of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from goldsmith.engine import faults, ledger, recover
+from goldsmith.engine.failures import StageTimeout, readable
+from goldsmith.engine.leasing import Held, TargetBusy
+from goldsmith.engine.session import new_session
+from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
+from goldsmith.engine.work import Asked, Tools, Work
+from goldsmith.errors import GoldsmithError
+from goldsmith.journal import events, leases, runs, stage_runs
+from goldsmith.journal.event import RunEnded
+from goldsmith.journal.ids import new_id
+from goldsmith.journal.tables import Run, RunStatus, StageRun
+from goldsmith.planning.plan import Fate, Plan, PlannedStage
+
+_LOG = logging.getLogger(__name__)
+#: How often a place that somebody else writes is asked for again.
+_ASK_AGAIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Orders:
+    """How a plan is to be carried out."""
+
+    request_id: str | None
+    asked: Asked
+    asked_by: str
+    #: Stages at once.
+    at_once: int = 4
+    #: Wait for a place that another run writes, or fail at once.
+    waits: bool = True
+    attempt: int = 1
+    #: Told of every stage run that begins and ends.
+    tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
+        default=lambda what, stage, stage_run: None
+    )
+
+
+def run_plan(plan: Plan, tools: Tools, orders: Orders) -> list[Run]:
+    """Carry a plan out; the runs it led to, one a pipeline."""
+    return _Walk(plan, tools, orders).walk()
+
+
+class _Walk:
+    """One plan being carried out."""
+
+    def __init__(self, plan: Plan, tools: Tools, orders: Orders) -> None:
+        self.plan = plan
+        self.tools = tools
+        self.orders = orders
+        self.stages = {stage.stage_id: stage for stage in plan.stages}
+        self.before = dict(_before(plan))
+        self.outcome: dict[str, StageRun] = {}
+        self.runs: dict[str, Run] = {}
+
+    def walk(self) -> list[Run]:
+        for stage in self.plan.stages:
+            self._run_of(stage)
+        try:
+            self._carry_out()
+        finally:
+            ended = [self._finish(run) for run in self.runs.values()]
+        faults.reach("run-finished")
+        return ended
+
+    def _carry_out(self) -> None:
+        left = list(self.stages)
+        working: dict[Future[StageRun], str] = {}
+        with ThreadPoolExecutor(self.orders.at_once, thread_name_prefix="stage") as pool:
+            while left or working:
+                for name in [n for n in left if self._is_ready(n)]:
+                    left.remove(name)
+                    stage = self.stages[name]
+                    passed = self._passed_over(stage)
+                    if passed is not None:
+                        self.outcome[name] = passed
+                        self.orders.tell("ended", stage, passed)
+                    else:
+                        working[pool.submit(self._stage, stage)] = name
+                if working:
+                    done, _rest = wait(working, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        name = working.pop(future)
+                        self.outcome[name] = future.result()
+                        self.orders.tell("ended", self.stages[name], self.outcome[name])
+
+    def _is_ready(self, name: str) -> bool:
+        return all(earlier in self.outcome for earlier in self.before[name])
+
+    def _passed_over(self, stage: PlannedStage) -> StageRun | None:
+        """Write down that a stage is not begun: stopped, blocked, or fed by a failed one."""
+        if stage.fate in (Fate.STOPPED, Fate.BLOCKED):
+            return self._pass(stage, events.StageBlocked(because=stage.because))
+        for earlier in stage.after:
+            status = self.outcome[earlier].status
+            if status not in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
+                why = f"reads what {earlier} writes, and that is {status}"
+                return self._pass(stage, events.StageBlocked(because=why))
+        return None
+
+    def _pass(self, stage: PlannedStage, happened: events.StageBlocked) -> StageRun:
+        passed = stage_run_of(self._work(stage))
+        return stage_runs.pass_over(self.tools.journal, passed, happened)
+
+    def _work(self, stage: PlannedStage) -> Work:
+        return Work(
+            near=stage.near,
+            run_id=self.runs[stage.near.stage.pipeline_id].run_id,
+            stage_run_id=new_id("try").replace("-", "_"),
+            attempt=self.orders.attempt,
+            asked=self.orders.asked,
+            at=datetime.now(UTC),
+        )
+
+    def _stage(self, stage: PlannedStage) -> StageRun:
+        work = self._work(stage)
+        try:
+            held = self._lease(work)
+        except GoldsmithError as error:
+            return self._failed_before(work, error)
+        self.orders.tell("started", stage, None)
+        faults.reach("leased")
+        try:
+            with _limit(work):
+                return run_stage(work, self.tools, held)
+        except Exception as error:
+            # The door around everything a stage can meet: user's SQL, files, Spark itself.
+            _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
+            return self._failed(work, _cause(error, work))
+        finally:
+            held.let_go()
+            faults.reach("lease-released")
+
+    def _lease(self, work: Work) -> Held:
+        """Take the place the stage writes, after whoever writes it now."""
+        resource = resource_of(work.near)
+        while True:
+            lease = leases.acquire(
+                self.tools.journal,
+                resource,
+                self.tools.owner,
+                run_id=work.run_id,
+                stage_run_id=work.stage_run_id,
+            )
+            if lease is not None:
+                return Held(self.tools.journal, lease)
+            if not self.orders.waits:
+                holder = leases.holder(self.tools.journal, resource)
+                raise TargetBusy(resource=resource, holder=str(holder and holder.owner))
+            work.ended.wait(_ASK_AGAIN_SECONDS)
+
+    def _failed_before(self, work: Work, error: GoldsmithError) -> StageRun:
+        """The stage could not even begin."""
+        stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
+        return self._failed(work, error)
+
+    def _failed(self, work: Work, error: GoldsmithError) -> StageRun:
+        """Take away what lies aside, forget its inputs and write down why, in that order."""
+        if not recover.is_known(self.tools, work.stage_run_id):
+            stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
+        try:
+            destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
+            destination.clean(work.stage_run_id)
+        except Exception:
+            # What could not be removed is removed by the next run of the target.
+            _LOG.exception("cleaning up after a stage failed", extra=_facts(work))
+        happened = events.StageFailed(
+            error_code=error.code, error_message=str(error), transient=error.transient
+        )
+        with self.tools.journal.writing() as connection:
+            ledger.forget(connection, work.stage_run_id)
+            return stage_runs.finish_stage_run(
+                self.tools.journal, work.stage_run_id, happened, connection=connection
+            )
+
+    def _run_of(self, stage: PlannedStage) -> None:
+        pipeline = stage.near.stage.pipeline_id
+        if pipeline in self.runs:
+            return
+        self.runs[pipeline] = runs.start_run(
+            self.tools.journal,
+            Run(
+                run_id=new_id("run"),
+                request_id=self.orders.request_id,
+                pipeline_id=pipeline,
+                asked_by=self.orders.asked_by,
+                environment=self.plan.environment,
+                catalog_revision=self.plan.revision,
+                worker=str(self.tools.owner),
+            ),
+        )
+
+    def _finish(self, run: Run) -> Run:
+        """How a run ended is how its worst stage did."""
+        mine = [out for out in self.outcome.values() if out.run_id == run.run_id]
+        failed = next((out for out in mine if out.status == RunStatus.FAILED), None)
+        blocked = next((out for out in mine if out.status == RunStatus.BLOCKED), None)
+        planned = [s for s in self.plan.stages if s.near.stage.pipeline_id == run.pipeline_id]
+        if failed is not None:
+            happened: RunEnded = events.RunFailed(
+                error_code=failed.error_code,
+                error_message=failed.error_message,
+                because=f"stage {failed.stage_order} failed",
+            )
+        elif len(mine) < len(planned):
+            happened = events.RunInterrupted(because="it was interrupted")
+        elif blocked is not None:
+            happened = events.RunBlocked(because=blocked.because)
+        else:
+            happened = events.RunFinished()
+        return runs.finish_run(self.tools.journal, run.run_id, happened)
+
+
+def _before(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The stages each comes after: what it reads from, and its pipeline's stage before it."""
+    last: dict[str, str] = {}
+    for stage in plan.stages:
+        pipeline = stage.near.stage.pipeline_id
+        earlier = (last[pipeline],) if pipeline in last else ()
+        yield stage.stage_id, (*stage.after, *earlier)
+        last[pipeline] = stage.stage_id
+
+
+class _limit:  # noqa: N801 - reads as a word in a with statement
+    """Ends a stage that takes longer than its row allows."""
+
+    def __init__(self, work: Work) -> None:
+        seconds = work.near.stage.timeout_sec
+        self._timer = None if seconds is None else threading.Timer(seconds, work.ended.set)
+
+    def __enter__(self) -> None:
+        if self._timer is not None:
+            self._timer.daemon = True
+            self._timer.start()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _facts(work: Work) -> dict[str, object]:
+    return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
+
+
+def _cause(error: Exception, work: Work) -> GoldsmithError:
+    seconds = work.near.stage.timeout_sec
+    if work.ended.is_set() and seconds is not None:
+        return StageTimeout(stage=work.near.stage_id, seconds=seconds)
+    return readable(error, work.near)
+
+
+def outcomes(ended: list[Run]) -> Mapping[str, int]:
+    """How many runs ended in which way."""
+    counted: dict[str, int] = {}
+    for run in ended:
+        counted[run.status] = counted.get(run.status, 0) + 1
+    return counted

@@ -1,0 +1,163 @@
+"""The tick: one turn of the platform. Take what is due, carry it out, write down how it ended.
+
+A request is a row. A process that dies leaves it as `running`; whoever turns next sees that its
+worker is gone and puts it back, and what its stages left aside is settled by whoever writes
+their targets next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from goldsmith.engine import faults
+from goldsmith.engine.run import Orders, run_plan
+from goldsmith.engine.work import Asked, Tools
+from goldsmith.errors import GoldsmithError
+from goldsmith.journal import events, requests, runs
+from goldsmith.journal.ids import new_id
+from goldsmith.journal.owners import is_gone
+from goldsmith.journal.tables import Request, RequestStatus, Run, RunStatus
+from goldsmith.planning import planner
+from goldsmith.planning.plan import Fate
+from goldsmith.runtime import Runtime
+
+_SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+
+
+@dataclass(eq=False, kw_only=True)
+class EverythingStopped(GoldsmithError):
+    """What was asked for is stopped by a row."""
+
+    exit_code = 1
+
+    because: str
+
+    def __str__(self) -> str:
+        return f"Nothing was run: {self.because}."
+
+    @property
+    def hint(self) -> str:
+        return "`goldsmith why ENTITY` says who stopped it; set the row back to run it."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Turned:
+    """What came of one request."""
+
+    request: Request
+    runs: tuple[Run, ...]
+
+    @property
+    def succeeded(self) -> bool:
+        return all(run.status in _SUCCEEDED for run in self.runs)
+
+
+def ask(
+    runtime: Runtime, selection: Sequence[str], options: dict[str, Any], asked_by: str
+) -> Request:
+    """Put a request into the inbox."""
+    request = Request(
+        request_id=new_id("request"),
+        selection=tuple(selection),
+        options={name: value for name, value in options.items() if value},
+        asked_by=asked_by,
+    )
+    return requests.put(runtime.journal, request)
+
+
+def tick(
+    runtime: Runtime, tools: Tools, orders: Orders, *, mine: str | None = None
+) -> list[Turned]:
+    """One turn: put back what dead workers left, then carry out everything that is due.
+
+    What is wrong with a request is written down with it; only of `mine` it is raised, because
+    somebody waits for that one.
+    """
+    put_back_the_dead(runtime)
+    turned = []
+    for due in requests.due(runtime.journal):
+        taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
+        if taken is None:
+            continue
+        faults.reach("taken")
+        try:
+            turned.append(carry_out(runtime, tools, orders, taken))
+        except GoldsmithError:
+            if taken.request_id == mine:
+                raise
+    return turned
+
+
+def put_back_the_dead(runtime: Runtime) -> list[Request]:
+    """Requests whose worker is gone wait again; their runs are written down as interrupted."""
+    journal = runtime.journal
+    back = []
+    for left in requests.standing(journal, RequestStatus.RUNNING):
+        if not is_gone(left.worker):
+            continue
+        with journal.writing() as connection:
+            for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
+                if run.ended_at is None:
+                    ended = events.RunInterrupted(because="its process died")
+                    runs.finish_run(journal, run.run_id, ended, connection=connection)
+            back.append(
+                requests.requeue(
+                    journal,
+                    left.request_id,
+                    "its worker died",
+                    worker=left.worker,
+                    connection=connection,
+                )
+            )
+    return back
+
+
+def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> Turned:
+    """Plan a request from the rows as they are now, run the plan, write down how it ended."""
+    journal, worker = runtime.journal, str(tools.owner)
+    try:
+        ended = _run(runtime, tools, orders, request)
+    except EverythingStopped as error:
+        requests.stopped(journal, request.request_id, because=error.because, worker=worker)
+        raise
+    except GoldsmithError as error:
+        because = f"{error} [{error.code}]"
+        requests.failed(journal, request.request_id, because=because, worker=worker)
+        raise
+    except BaseException:
+        # Interrupted: the next turn finds it waiting and goes on.
+        requests.requeue(journal, request.request_id, "it was interrupted", worker=worker)
+        raise
+    ids = [run.run_id for run in ended]
+    failed = next((run for run in ended if run.status not in _SUCCEEDED), None)
+    if failed is None:
+        done = requests.done(journal, request.request_id, run_ids=ids, worker=worker)
+    else:
+        why = failed.error_message or failed.because
+        done = requests.failed(journal, request.request_id, because=why, run_ids=ids, worker=worker)
+    faults.reach("request-done")
+    return Turned(request=done, runs=tuple(ended))
+
+
+def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> list[Run]:
+    tools.increments.look_anew()
+    plan = planner.plan(
+        runtime.surveyor.survey(),
+        request.selection,
+        now=datetime.now(UTC),
+        environment=runtime.settings.environment,
+    )
+    stopped = plan.of(Fate.STOPPED, Fate.BLOCKED)
+    if plan.stages and len(stopped) == len(plan.stages):
+        raise EverythingStopped(because=stopped[0].because)
+    mine = replace(
+        orders,
+        request_id=request.request_id,
+        asked=Asked.of(request.options),
+        asked_by=request.asked_by or orders.asked_by,
+        attempt=request.attempt,
+    )
+    return run_plan(plan, tools, mine)

@@ -1,0 +1,129 @@
+"""A small project for stories: orders from files to bronze, silver and gold, in plain sight."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+GOLDSMITH = Path(sys.executable).with_name("goldsmith")
+
+CATALOG = """
+pipelines:
+  - {pipeline_id: orders}
+stages:
+  - {pipeline_id: orders, stage_order: 1, source_id: orders_raw, target_id: bronze_orders}
+  - pipeline_id: orders
+    stage_order: 2
+    source_id: bronze_orders
+    target_id: silver_orders
+    write_mode: merge
+    keys: [order_id]
+    watermark_column: at
+    transform_sql: SELECT order_id, amount, at FROM bronze_orders
+  - pipeline_id: orders
+    stage_order: 3
+    source_id: silver_orders
+    target_id: gold_orders
+    validation_set_id: row_count_gt0
+    transform_sql: SELECT COUNT(*) AS orders, SUM(amount) AS amount FROM silver_orders
+sources:
+  - source_id: orders_raw
+    s3_path: s3://shop/raw/orders/
+    file_format: jsonl
+    declared_schema: "order_id BIGINT, amount BIGINT, at TIMESTAMP"
+targets:
+  - {target_id: bronze_orders, location: s3://shop/bronze/orders/, type: s3}
+  - {target_id: silver_orders, location: s3://shop/silver/orders/, type: s3}
+  - {target_id: gold_orders, location: shop.gold_orders, type: redshift}
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shop:
+    """The project, as its user sees it."""
+
+    folder: Path
+
+    @classmethod
+    def make(cls, folder: Path) -> Shop:
+        shop = cls(folder=folder)
+        shop.goldsmith("init", str(folder))
+        # One small JVM: these runs are many and short.
+        toml = folder / "goldsmith.toml"
+        conf = '\n[spark.conf]\n"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1"\n'
+        toml.write_text(toml.read_text() + conf)
+        (folder / "shop.yaml").write_text(CATALOG)
+        shop.goldsmith("--project", str(folder), "apply", str(folder / "shop.yaml"), "--yes")
+        return shop
+
+    def goldsmith(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, **({"GOLDSMITH_FAULT": fault} if fault else {})}
+        done = subprocess.run(
+            [str(GOLDSMITH), *words], capture_output=True, text=True, env=environ, check=False
+        )
+        if fault is None and done.returncode != 0:
+            raise AssertionError(f"goldsmith {' '.join(words)}:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def run(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
+        return self.goldsmith("--project", str(self.folder), "run", "orders", *words, fault=fault)
+
+    def ask(self, *words: str) -> Any:
+        return json.loads(self.goldsmith("--project", str(self.folder), *words, "--json").stdout)
+
+    def bring(self, name: str, *orders: tuple[int, int, str]) -> None:
+        """Put a raw file there: order_id, amount and day of each order."""
+        file = self.folder / ".goldsmith" / "s3" / "shop" / "raw" / "orders" / f"{name}.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        lines = [json.dumps({"order_id": o, "amount": a, "at": at}) for o, a, at in orders]
+        file.write_text("\n".join(lines) + "\n")
+
+    def rows(self, dataset: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.ask("datasets", "sample", dataset, "--most", "1000")
+        return found
+
+    def gold(self) -> list[tuple[int, int]]:
+        import duckdb
+
+        file = self.folder / ".goldsmith" / "warehouse.duckdb"
+        with duckdb.connect(str(file), read_only=True) as connection:
+            return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
+
+    def litter(self) -> dict[str, list[Any]]:
+        """Everything a run must not leave behind."""
+        import sqlite3
+
+        from pyiceberg.catalog import load_catalog
+
+        home = self.folder / ".goldsmith"
+        lake = load_catalog("lake", type="sql", uri=f"sqlite:///{home / 'lake.db'}")
+        branches = [
+            f"{table[-1]}@{ref}"
+            for space in lake.list_namespaces()
+            for table in lake.list_tables(space)
+            for ref in lake.load_table(table).metadata.refs
+            if ref != "main"
+        ]
+        with sqlite3.connect(home / "catalog.db") as connection:
+            held = connection.execute("SELECT resource FROM leases WHERE owner IS NOT NULL")
+            leases = [row[0] for row in held]
+            asked = connection.execute("SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL")
+            unended = [row[0] for row in asked]
+            asked = connection.execute("SELECT path FROM input_files WHERE NOT counted")
+            uncounted = [row[0] for row in asked]
+        connection.close()
+        staging = home / "staging"
+        staged = [str(file) for file in staging.iterdir()] if staging.exists() else []
+        found = {
+            "branches": branches,
+            "leases": leases,
+            "stage runs": unended,
+            "ledger": uncounted,
+            "staging": staged,
+        }
+        return {what: left for what, left in found.items() if left}
