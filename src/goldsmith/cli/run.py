@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,7 @@ _MARKS = {"succeeded": "✓", "skipped": "·", "failed": "✗", "blocked": "▪"
 @click.command()
 @click.argument("selection", nargs=-1)
 @click.option("--full-refresh", is_flag=True, help="Read everything again and replace the rows.")
-@click.option("--from", "since", type=click.DateTime(), help="Only files written from here on.")
-@click.option("--to", "until", type=click.DateTime(), help="Only files written before this.")
-@click.option("--limit", type=int, help="Read only so many rows, to try a stage out.")
+@click.option("--limit", type=int, help="Read only so many rows and publish nothing: try it out.")
 @click.option("--no-wait", is_flag=True, help="Fail where another run writes the same place.")
 @click.option("--at-once", type=int, default=4, show_default=True, help="Stages at once.")
 @click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
@@ -32,8 +29,6 @@ def run(
     door: Door,
     selection: tuple[str, ...],
     full_refresh: bool,
-    since: datetime | None,
-    until: datetime | None,
     limit: int | None,
     no_wait: bool,
     at_once: int,
@@ -46,11 +41,12 @@ def run(
     SELECTION is as in `goldsmith plan`; none means everything. Exits 1 where a stage failed.
     Requests that an earlier process left unfinished are carried out too.
     """
-    del yes
+    if full_refresh and not yes:
+        from goldsmith.scheduling.loop import refuse_gone_files
+
+        refuse_gone_files(door.runtime, selection)
     options = {
         "full_refresh": full_refresh,
-        "since": since and since.isoformat(),
-        "until": until and until.isoformat(),
         "limit": limit,
     }
     carry_out(

@@ -73,11 +73,27 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     _step(work, tools, "audit")
     audited = _audit(work, tools, order, aside, before)
     faults.reach("audited")
+    if work.asked.limit is not None:
+        return _tried_out(work, tools, destination)
     _step(work, tools, "publish")
     held.still_mine()
     faults.reach("before-publish")
     published = destination.publish(order, aside, held.lease.token)
     return record(work, tools, held, published, aside=aside, quarantined=kept, audited=audited)
+
+
+def _tried_out(work: Work, tools: Tools, destination: Destination) -> StageRun:
+    """A few rows went all the way but the last step: to publish them would lose the others."""
+    destination.clean(work.stage_run_id)
+    because = f"tried out with {work.asked.limit:,} rows; nothing was published"
+    with tools.journal.writing() as connection:
+        ledger.forget(connection, work.stage_run_id)
+        return stage_runs.finish_stage_run(
+            tools.journal,
+            work.stage_run_id,
+            events.StageSkipped(because=because),
+            connection=connection,
+        )
 
 
 def destination_of(spark: SparkSession, near: Neighbourhood, tools: Tools) -> Destination:

@@ -36,23 +36,15 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """How somebody wants a run to be: everything anew, a window, a few rows to try it out."""
+    """How somebody wants a run to be: everything anew, or a few rows to try it out."""
 
     full_refresh: bool = False
-    since: datetime | None = None
-    until: datetime | None = None
     limit: int | None = None
 
     @classmethod
     def of(cls, options: Any) -> Asked:
-        def moment(name: str) -> datetime | None:
-            said = options.get(name)
-            return None if said is None else datetime.fromisoformat(said)
-
         return cls(
             full_refresh=bool(options.get("full_refresh", False)),
-            since=moment("since"),
-            until=moment("until"),
             limit=options.get("limit"),
         )
 

@@ -21,7 +21,10 @@ from goldsmith.journal.ids import new_id
 from goldsmith.journal.owners import is_gone
 from goldsmith.journal.tables import Request, RequestStatus, Run, RunStatus
 from goldsmith.planning import planner
+from goldsmith.planning.explain import dataset_kind
+from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Fate
+from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
 
 _SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
@@ -41,6 +44,37 @@ class EverythingStopped(GoldsmithError):
     @property
     def hint(self) -> str:
         return "`goldsmith why ENTITY` says who stopped it; set the row back to run it."
+
+
+@dataclass(eq=False, kw_only=True)
+class FilesGone(GoldsmithError):
+    """A full refresh would lose rows whose files are not there any more."""
+
+    files: tuple[str, ...]
+
+    def __str__(self) -> str:
+        listed = "".join(f"\n  {file}" for file in self.files[:20])
+        more = f"\n  … and {len(self.files) - 20} more" if len(self.files) > 20 else ""
+        return f"Files that were loaded before are gone, and their rows with them:{listed}{more}"
+
+    @property
+    def hint(self) -> str:
+        return "Put them back, or say --yes to refresh without them."
+
+
+def refuse_gone_files(runtime: Runtime, selection: Sequence[str]) -> None:
+    """Raises where a full refresh would lose rows that nobody could read again."""
+    survey = runtime.surveyor.survey()
+    increments = Increments(runtime.catalog, runtime.places)
+    gone: list[str] = []
+    for name in select(survey, selection):
+        near = survey.stages[name]
+        for dataset in near.inputs:
+            if dataset_kind(dataset) == "files":
+                there = {file.path for file in increments.files(dataset)}
+                gone += [f for f in increments.known_files(near, dataset) if f not in there]
+    if gone:
+        raise FilesGone(files=tuple(sorted(set(gone))))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -35,8 +35,10 @@ def _one_of_each_avro(reading: Reading) -> Iterable[FileSeen]:
     """Of files that carry the same schema the first: Spark itself looks at no other."""
     if reading.options.get("avroSchema", "avroSchemaUrl") is not None:
         return reading.files[:1]
-    pairs = zip(avro_schemas(reading), reading.files, strict=True)
-    return dict(reversed(list(pairs))).values()
+    first: dict[str, FileSeen] = {}
+    for schema, file in zip(avro_schemas(reading), reading.files, strict=True):
+        first.setdefault(schema, file)
+    return first.values()
 
 
 def _of_each(reading: Reading, files: Iterable[FileSeen]) -> StructType:

@@ -210,7 +210,7 @@ def as_reading_error(error: Exception, files: Sequence[FileSeen]) -> GoldsmithEr
         return None
     cause = _cause(text)
     if found := _DUPLICATE.search(text):
-        return DuplicateColumns(place=file, columns=tuple(found[1].split(", ")))
+        return DuplicateColumns(place=f"The file {file}", columns=tuple(found[1].split(", ")))
     if any(word in text for word in _GONE):
         return FileVanished(file=file)
     if any(word in text for word in _AWAY):

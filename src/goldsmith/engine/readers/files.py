@@ -112,7 +112,7 @@ def _text(reading: Reading, schema: StructType) -> DataFrame:
     if [field.dataType.simpleString() for field in schema.fields] != ["string"]:
         place = f"source '{reading.source.source_id}'"
         raise BadSchema(place=place, cause="files of text have one column, a STRING.")
-    raw = reading.reader().text(reading.addresses())
+    raw = reading.reader().format("text").load(reading.addresses())
     return raw.select(
         F.col("value").alias(schema.names[0]),
         *reading.partitions(raw, ["value"]),

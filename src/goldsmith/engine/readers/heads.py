@@ -275,7 +275,7 @@ def _decompressed(raw: Any, compression: str | None) -> Any:
 
 def _by_spark(reading: Reading, file: FileSeen) -> io.TextIOBase:
     """The first lines of a file whose compression only Hadoop knows."""
-    rows = reading.reader(wholetext=False).text(reading.addresses([file])).head(100)
+    rows = reading.reader().text(reading.addresses([file])).head(100)
     return io.StringIO("\n".join(row[0] for row in rows))
 
 

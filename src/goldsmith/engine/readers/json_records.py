@@ -91,7 +91,8 @@ def _wrapped(
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-    raw = reading.reader(wholetext=whole).text(reading.addresses(files))
+    # Not by its method `text`, which has a word of its own on wholetext.
+    raw = reading.reader(wholetext=whole).format("text").load(reading.addresses(files))
     partitions = reading.partitions(raw, ["value"])
     value = F.col("value")
     if (encoding := encoding_of(reading)) != "utf-8":

@@ -43,5 +43,7 @@ def misfits(schema: StructType, raw: str, value_of: Callable[[str], str]) -> str
         f" THEN {literal(f'{field.name} is no {field.dataType.simpleString().upper()}')} END"
         for field in schema.fields[:_MOST]
     ]
+    if not listed:
+        return "''"
     # A function of an array: so the raw record is parsed once, and not for every column.
     return f"transform(array({raw}), raw -> concat_ws(', ', {', '.join(listed)}))[0]"

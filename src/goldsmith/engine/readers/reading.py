@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ _ENDINGS = {
     "log": "text",
     "pq": "parquet",
 }
+_PATTERN = re.compile(r"[{}\[\]*?\\]")
 #: Formats that always have a header or a footer: a file of no bytes is none of them.
 COLUMNAR = ("avro", "orc", "parquet")
 
@@ -100,9 +102,7 @@ class Reading:
 
     def reader(self, **more: Any) -> DataFrameReader:
         """Spark's reader with the row's options, and ours in the place of some."""
-        # A name with [ or * in it is a name here, never a pattern.
-        options = self.options.but({**more, "__globPaths__": False})
-        return self.spark.read.options(**options.for_spark(self.places))
+        return self.spark.read.options(**self.options.but(more).for_spark(self.places))
 
     @property
     def mode(self) -> str:
@@ -120,7 +120,9 @@ class Reading:
     def addresses(self, files: Iterable[FileSeen] | None = None) -> list[str]:
         """Where files really are, as Spark takes it."""
         chosen = self.files if files is None else files
-        return [spark_address(self.places, file.path) for file in chosen]
+        # A name with [ or * in it is a name, no pattern. Spark's own way to say so
+        # (__globPaths__) reads all files once more for each such name.
+        return [_PATTERN.sub(r"\\\g<0>", spark_address(self.places, f.path)) for f in chosen]
 
 
 def format_of(source: Source, files: Sequence[FileSeen]) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.engine.readers import columnar, delimited, glue, json_records
-from goldsmith.engine.readers.errors import BadSchema, as_reading_error
+from goldsmith.engine.readers.errors import BadSchema, DuplicateColumns, as_reading_error
 from goldsmith.engine.readers.reading import Reading
 from goldsmith.engine.readers.spark_types import of_ddl, plain, readable
 from goldsmith.engine.readers.widening import merge_inferred as merge_inferred
@@ -92,7 +93,14 @@ def infer(
             case _:
                 return readable(columnar.infer(reading))
     except Exception as error:
-        known = as_reading_error(error, files)
+        known = _doubled(error, source) or as_reading_error(error, files)
         if known is None or known is error:
             raise
         raise known from error
+
+
+def _doubled(error: Exception, source: Source) -> DuplicateColumns | None:
+    """Spark refuses files with columns of one name while it infers their schema."""
+    found = re.search(r"COLUMN_ALREADY_EXISTS\] The column `([^`]*)`", str(error))
+    place = f"The source '{source.source_id}'"
+    return None if found is None else DuplicateColumns(place=place, columns=(found[1],))
