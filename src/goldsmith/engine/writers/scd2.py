@@ -34,7 +34,8 @@ def with_validity(rows: DataFrame, watermark: str) -> DataFrame:
 
 def scd2(writing: Writing) -> None:
     came = latest_per_key(writing.rows, keys=(*writing.keys, FROM))
-    _versions(came, writing).createOrReplaceTempView(_VIEW)
+    # Kept first: Spark cannot plan a MERGE whose source is windows over its own target.
+    _versions(came, writing).localCheckpoint(eager=True).createOrReplaceTempView(_VIEW)
     same = " AND ".join(f"t.{name(key)} <=> s.{name(key)}" for key in (*writing.keys, FROM))
     columns = [name(column) for column in came.columns]
     updates = ", ".join(f"t.{column} = s.{column}" for column in columns)
