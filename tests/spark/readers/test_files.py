@@ -208,9 +208,13 @@ def test_lines_in_a_file_named_json_are_all_read(drop: Drop) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"id": 1}{"id": 2}\n', '{\n"id": 1\n}\n{\n"id": 2\n}', '[{"id": 1}] and more']
+    ("name", "text"),
+    [
+        ("a.jsonl", '{"id": 1}{"id": 2}\n'),
+        ("a.json", '{\n"id": 1\n}\n{\n"id": 2\n}'),
+        ("a.json", '[{"id": 1}] and more'),
+    ],
 )
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
 def test_values_that_follow_a_value_are_not_passed_over(drop: Drop, name: str, text: str) -> None:
     drop.put(name, text)
     read = drop.read("id BIGINT")

@@ -11,8 +11,8 @@ VIEWS = {"orders": "v0", "profiles": "v1", "analytics.daily": "v2"}
     ("sql", "runs"),
     [
         pytest.param(
-            "SELECT orders.id\nFROM orders -- the orders\nLEFT JOIN profiles p ON p.id = orders.id;",
-            "SELECT orders.id\nFROM `v0` AS `orders` -- the orders\n"
+            "SELECT orders.id\nFROM orders -- them\nLEFT JOIN profiles p ON p.id = orders.id;",
+            "SELECT orders.id\nFROM `v0` AS `orders` -- them\n"
             "LEFT JOIN `v1` p ON p.id = orders.id",
             id="only names of datasets change, comments and lines stay",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -27,7 +28,7 @@ class ServerSession(publish.Session, Protocol):
     def close(self) -> None: ...
 
 
-class ServerWarehouse:
+class ServerWarehouse(ABC):
     """What PostgreSQL and Redshift have in common; connections last for one call."""
 
     kind: WarehouseKind
@@ -94,7 +95,7 @@ class ServerWarehouse:
                 self._hold(session, statements.ledger(self.kind))
                 publish.give_up(session, location, stage_run_id)
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - there is nothing to do, here or below
         """Nothing is kept open."""
 
     def unload(self, location: str, folder: str) -> None:
@@ -104,25 +105,27 @@ class ServerWarehouse:
                 raise publish.TableMissing(location=location, where=self.where)
             self._unload(session, Table.at(location, self.kind), there, folder)
 
+    @abstractmethod
     def cancel(self, session_id: int) -> None:
         """End what a session is doing, from another one."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _open(self, location: str) -> ServerSession:
-        raise NotImplementedError
+        """A connection of this load's own."""
 
+    @abstractmethod
     def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
         """Fill the staging table."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _unload(
         self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
     ) -> None:
-        raise NotImplementedError
+        """Write a table's rows as Parquet."""
 
+    @abstractmethod
     def _hold(self, session: ServerSession, table: Table) -> None:
         """Keep others from writing a table until the transaction ends."""
-        raise NotImplementedError
 
     def _holders(self, session: ServerSession, table: Table) -> list[int]:
         """The other sessions that have a table in their hands."""
@@ -140,9 +143,9 @@ class ServerWarehouse:
         return [int(pid) for (pid,) in pids if pid != session.session_id]
 
     @property
+    @abstractmethod
     def _locks(self) -> str:
         """The view that says who holds which table."""
-        raise NotImplementedError
 
     @contextlib.contextmanager
     def _session(self, location: str) -> Iterator[ServerSession]:
