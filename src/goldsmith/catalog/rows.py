@@ -58,16 +58,33 @@ class Table:
         return {column.name: column for column in self.columns}
 
     @cached_property
-    def loaders(self) -> tuple[tuple[Callable[[Any, Any], None], Any, Any], ...]:
-        """How each column gets into a row: its slot, its conversion, what NULL reads as."""
-        return tuple(
-            (
-                getattr(self.row, column.name).__set__,
-                None if column.is_identity else FROM_STORAGE[column.kind],
-                column.when_null,
-            )
-            for column in self.columns
+    def load(self) -> Callable[[Sequence[Any]], Any]:
+        """A row out of what a driver gives back, columns in the table's order.
+
+        Written out column by column and straight into the slots: a catalog has a million
+        values, and a loop over the columns takes three times as long.
+        """
+        known: dict[str, Any] = {"new": object.__new__, "kind": self.row}
+        lines = []
+        for place, column in enumerate(self.columns):
+            known[f"put{place}"] = getattr(self.row, column.name).__set__
+            value = f"v{place}"
+            if not column.is_identity:
+                known[f"to{place}"], known[f"empty{place}"] = (
+                    FROM_STORAGE[column.kind],
+                    column.when_null,
+                )
+                value = f"empty{place} if v{place} is None else to{place}(v{place})"
+            lines.append(f"    put{place}(row, {value})")
+        taken = ", ".join(f"v{place}" for place in range(len(self.columns)))
+        body = "\n".join(lines)
+        # Only numbers are pasted: no name of anybody's stands in this text.
+        exec(
+            f"def load(raw):\n    row = new(kind)\n    {taken}, = raw\n{body}\n    return row",
+            known,
         )
+        made: Callable[[Sequence[Any]], Any] = known["load"]
+        return made
 
     @cached_property
     def in_files(self) -> tuple[Column, ...]:
@@ -89,13 +106,7 @@ class Row:
     @classmethod
     def from_storage(cls, raw: Sequence[Any]) -> Self:
         """The row a driver gives back, columns in the table's order."""
-        # Straight into the slots: a catalog has a million values, and __init__ checks nothing.
-        row = object.__new__(cls)
-        for (put, convert, empty), value in zip(cls.table.loaders, raw, strict=True):
-            if convert is None:
-                put(row, value)
-            else:
-                put(row, empty if value is None else convert(value))
+        row: Self = cls.table.load(raw)
         return row
 
     @classmethod

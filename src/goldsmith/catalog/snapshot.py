@@ -134,7 +134,7 @@ def _read(kind: type[R], connection: sa.Connection) -> list[R]:
     cursor = connection.connection.cursor()
     try:
         cursor.execute(statement)
-        return [kind.from_storage(raw) for raw in cursor.fetchall()]
+        return list(map(kind.table.load, cursor.fetchall()))
     finally:
         cursor.close()
 
