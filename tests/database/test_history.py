@@ -237,7 +237,7 @@ def test_truncate_on_postgresql_is_recorded_as_deletes(catalog: Catalog, plain: 
     assert not catalog.snapshot().rows(Target)
 
 
-NUMBERS = (0.1 + 0.2, 1e-300, 5e-324, 1.7e308, 1e23, 2.0**60, -0.1, 1 / 3, 123456789.123456789)
+NUMBERS = (0.1 + 0.2, 1e-300, 5e-324, 9.87654321e99, 1e23, 2.0**60, 1 / 3, 123456789.123456789)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -250,7 +250,19 @@ def test_a_number_keeps_all_its_digits(number: float, catalog: Catalog, start: i
 
 @pytest.mark.parametrize(
     "value",
-    [*NUMBERS, 2**63 - 1, -(2**63), 10**30, True, 1, None, "1e+23", 'a "quoted" 1e+23', "ü\n☃😀"],
+    [
+        *NUMBERS,
+        1.7e308,
+        2**63 - 1,
+        -(2**63),
+        10**30,
+        True,
+        1,
+        None,
+        "1e+23",
+        'a "quoted" 1e+23',
+        "ü\n☃😀",
+    ],
     ids=repr,
 )
 def test_a_json_value_keeps_all_its_digits_and_its_type(

@@ -14,7 +14,7 @@ from goldsmith.catalog import bundle
 from goldsmith.catalog.bundle import convert
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.changes import undo
-from goldsmith.catalog.columns import Column, Kind
+from goldsmith.catalog.columns import LARGEST_NUMBER, Column, Kind
 from goldsmith.catalog.difference import Difference, difference
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.schema import DECLARED
@@ -37,9 +37,9 @@ texts = st.text(characters, max_size=12) | st.sampled_from(
     ["null", "true", "1e5", "007", "2026-01-31", "a: b", "{}", "[]", '{"a": "b"}', '["a"]', " x "]
 )
 keys = st.text(characters, min_size=1, max_size=12) | st.sampled_from(string.ascii_lowercase[:4])
-floats = st.floats(-1.7e308, 1.7e308, exclude_min=True, exclude_max=True) | st.sampled_from(
-    [0.1 + 0.2, 1e-300, 5e-324, 1e23, 2.0**60, -0.0]
-)
+odd_floats = st.sampled_from([0.1 + 0.2, 1e-300, 5e-324, 1e23, 2.0**60, -0.0])
+numbers = st.floats(-LARGEST_NUMBER, LARGEST_NUMBER, exclude_max=True) | odd_floats
+floats = st.floats(allow_nan=False, allow_infinity=False) | odd_floats
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**25), 10**25) | floats | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -64,7 +64,7 @@ def values_of(column: Column) -> st.SearchStrategy[Any]:
         case Kind.NUMBER if column.most is not None:
             return st.floats(column.least, column.most)
         case Kind.NUMBER:
-            return floats if column.least is None else floats.map(abs)
+            return numbers if column.least is None else numbers.filter(lambda n: n >= 0)
         case Kind.MOMENT:
             moments = st.datetimes(datetime(1000, 1, 1), datetime(9998, 12, 31))
             return moments.map(lambda when: when.replace(tzinfo=UTC).isoformat())
@@ -154,9 +154,8 @@ def test_any_catalog_can_be_made_of_any_other(
     emptied(catalog, plain)
     put(catalog, before)
     text = bundle.export(_snapshot(after))
-    everything = text + "".join(
-        f"{kind.table.name}:\n" for kind in DECLARED if f"{kind.table.name}:\n" not in text
-    )
+    unsaid = set(DECLARED) - {type(row) for row in after}
+    everything = text + "".join(f"{kind.table.name}:\n" for kind in unsaid)
     apply(catalog, everything)
     assert bundle.export(anew(catalog)) == text
     assert not apply(catalog, everything)

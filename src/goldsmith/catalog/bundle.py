@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from goldsmith.catalog.columns import EARLIEST, LATEST, Column, Kind, plain
+from goldsmith.catalog.columns import EARLIEST, LARGEST_NUMBER, LATEST, Column, Kind, plain
 from goldsmith.catalog.documents import BadFiles, Mapped, Problem, read, short, write
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
@@ -173,8 +173,8 @@ def _plain_text(value: Any) -> str:
 
 
 def _bounded(column: Column, value: float) -> float:
-    largest = _LARGEST if isinstance(value, int) else 1.7e308
-    if not -largest <= value < largest:  # which nothing infinite is, and no NaN
+    most = LARGEST_NUMBER if column.kind is Kind.NUMBER else _LARGEST
+    if not -most <= value < most:  # which nothing infinite is, and no NaN
         raise ValueError(f"is out of range: {_shown(value)}")
     if column.least is not None and value < column.least:
         raise ValueError(f"has to be at least {column.least:g}, not {value:g}")

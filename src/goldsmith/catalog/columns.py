@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+#: What SQLite prints with all its digits: above this it rounds, and history would not be exact.
+LARGEST_NUMBER = 1e100
 #: The times both databases and Python can say.
 EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 

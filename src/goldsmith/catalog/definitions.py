@@ -8,10 +8,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql
 from sqlalchemy.types import TypeDecorator
 
-from goldsmith.catalog.columns import EARLIEST, LATEST, Column, Kind, read_json, write_json
+from goldsmith.catalog.columns import (
+    EARLIEST,
+    LARGEST_NUMBER,
+    LATEST,
+    Column,
+    Kind,
+    read_json,
+    write_json,
+)
 from goldsmith.catalog.rows import Row, Table
 from goldsmith.catalog.schema import DECLARED
 
@@ -26,6 +33,8 @@ class Moment(TypeDecorator[datetime]):
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> Any:
         if dialect.name == "postgresql":
+            from sqlalchemy.dialects import postgresql
+
             return dialect.type_descriptor(postgresql.TIMESTAMP(timezone=True))
         return dialect.type_descriptor(sa.Text())
 
@@ -50,6 +59,8 @@ class JsonText(TypeDecorator[Any]):
 
     def load_dialect_impl(self, dialect: sa.Dialect) -> Any:
         if dialect.name == "postgresql":
+            from sqlalchemy.dialects import postgresql
+
             return dialect.type_descriptor(postgresql.JSONB(none_as_null=True))
         return dialect.type_descriptor(sa.Text())
 
@@ -87,8 +98,6 @@ _TYPES: dict[Kind, Any] = {
 }
 
 _DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
-#: Beyond this some databases say infinity, and no two mean the same by it.
-_LARGEST = "1.7e308"
 
 
 def define(spec: Table, *constraints: Any, into: sa.MetaData = metadata) -> sa.Table:
@@ -151,8 +160,8 @@ def _rules(column: Column) -> Iterable[tuple[str | None, str]]:
             if bounds:
                 yield "postgresql", " AND ".join(bounds)
         case Kind.NUMBER:
-            least = f"-{_LARGEST}" if column.least is None else f"{column.least:g}"
-            most = _LARGEST if column.most is None else f"{column.most:g}"
+            least = f"-{LARGEST_NUMBER:g}" if column.least is None else f"{column.least:g}"
+            most = f"{LARGEST_NUMBER:g}" if column.most is None else f"{column.most:g}"
             # PostgreSQL's NaN is larger than any number, so both bounds are needed.
             between = f"{name} BETWEEN {least} AND {most}"
             yield "sqlite", f"typeof({name}) IN ('integer', 'real', 'null') AND {between}"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from goldsmith.journal.runs import Expected
 from goldsmith.planning.integrity.finding import Gravity
 from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
 from goldsmith.planning.sql import as_spark
 from goldsmith.planning.words import defaults_of, is_lake, lake_name
+
+if TYPE_CHECKING:
+    from goldsmith.journal.runs import Expected
 
 #: What an address of the catalog is in this environment.
 Address = Callable[[str], str]

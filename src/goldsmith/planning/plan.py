@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from goldsmith.journal.runs import Expected
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.neighbourhood import Neighbourhood
+
+if TYPE_CHECKING:
+    from goldsmith.journal.runs import Expected
 
 
 class Fate(StrEnum):

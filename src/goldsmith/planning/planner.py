@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
-from goldsmith.journal.runs import Expected
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
 from goldsmith.planning.selection import select
 from goldsmith.planning.survey import Survey
+
+if TYPE_CHECKING:
+    from goldsmith.journal.runs import Expected
 
 #: What is new of a stage's inputs, looked at only for stages that are shown or run.
 Look = Callable[[Neighbourhood], tuple[News, ...]]
@@ -169,15 +172,12 @@ def _planned(
     stopped = stops.on(near)
     if stopped is not None:
         return PlannedStage(near=near, fate=Fate.STOPPED, because=stopped, after=after)
-    held = None
     if after:
         held = next((e for e in after if stages[e].fate in (Fate.STOPPED, Fate.BLOCKED)), None)
-    if held is not None:
-        why = f"reads what {held} writes, and that is {stages[held].fate}"
-        return PlannedStage(near=near, fate=Fate.BLOCKED, because=why, after=after)
-    return PlannedStage(
-        near=near, fate=Fate.READY, because="its inputs have not been looked at", after=after
-    )
+        if held is not None:
+            why = f"reads what {held} writes, and that is {stages[held].fate}"
+            return PlannedStage(near, Fate.BLOCKED, why, after)
+    return PlannedStage(near, Fate.READY, "its inputs have not been looked at", after)
 
 
 def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Look) -> PlannedStage:

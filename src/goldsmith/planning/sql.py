@@ -96,28 +96,48 @@ class SqlReader:
 
     def _shape(self, text: str) -> tuple[str, dict[str, str]]:
         """The text with every known id replaced by a placeholder, and the way back."""
-        parts = _WORD.split(text)
-        words = parts[1::2]
+        words = text.translate(_SPACES).split()
         # `orders.id` is a column of the dataset `orders`.
         dotted = [word for word in words if "." in word and word not in self._ids]
-        heads = {word.rpartition(".")[0] for word in dotted} & self._ids
+        heads = {word.rpartition(".")[0] for word in dotted} & self._ids if dotted else set()
         found = self._ids.intersection(words) | heads
         if not found:
             return text, {}
         in_order = sorted(found, key=text.index) if len(found) > 1 else found
         marks = {word: f"{_MARK}{place}_" for place, word in enumerate(in_order)}
         there = {mark: word for word, mark in marks.items()}
-        if heads:
-            for word in dotted:
-                head, _, rest = word.rpartition(".")
-                if head in heads:
-                    marks[word] = f"{marks[head]}.{rest}"
-        parts[1::2] = [
-            # A dataset may be called like a function: `count(*) FROM count`.
-            word if word not in marks or after.lstrip()[:1] == "(" else marks[word]
-            for word, after in zip(words, parts[2::2], strict=True)
-        ]
-        return "".join(parts), there
+        all_marks = "".join(there)
+        if not heads and all(
+            word not in all_marks and _stands_alone(word, text, words) for word in found
+        ):
+            for word, mark in marks.items():
+                text = text.replace(word, mark)
+            return text, there
+        return _replaced(text, marks, dotted, heads), there
+
+
+#: Everything that cannot be part of a name, as a space.
+_SPACES = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_$.")}
+
+
+def _stands_alone(word: str, text: str, words: list[str]) -> bool:
+    """The word is never a part of another one, nor the name of a function."""
+    return text.count(word) == words.count(word) and not (f"{word}(" in text or f"{word} (" in text)
+
+
+def _replaced(text: str, marks: dict[str, str], dotted: list[str], heads: set[str]) -> str:
+    """The text with marks for names, looked at word by word."""
+    for word in dotted:
+        head, _, rest = word.rpartition(".")
+        if head in heads:
+            marks[word] = f"{marks[head]}.{rest}"
+    parts = _WORD.split(text)
+    parts[1::2] = [
+        # A dataset may be called like a function: `count(*) FROM count`.
+        word if word not in marks or after.lstrip()[:1] == "(" else marks[word]
+        for word, after in zip(parts[1::2], parts[2::2], strict=True)
+    ]
+    return "".join(parts)
 
 
 def text_hash(text: str, dialect: str | None) -> str:

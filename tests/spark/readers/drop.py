@@ -77,3 +77,16 @@ def plain(rows: DataFrame | None, *columns: str) -> list[Any]:
     if len(chosen.columns) == 1:
         found = (row[0] for row in found)
     return sorted(found, key=repr)
+
+
+def halves(read: FilesRead) -> tuple[list[Any], list[Any]]:
+    """Good rows and the texts of malformed records, evaluated in one pass."""
+    found = [row.asDict() for row in read.all_rows.collect()]
+    good = [
+        tuple(row[column] for column in read.schema.names)
+        for row in found
+        if row["_malformed_text"] is None
+    ]
+    texts = [row["_malformed_text"] for row in found if row["_malformed_text"] is not None]
+    single = len(read.schema.names) == 1
+    return sorted((row[0] if single else row for row in good), key=repr), sorted(texts)

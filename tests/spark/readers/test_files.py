@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import bz2
 import gzip
+from decimal import Decimal
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from drop import Drop, plain
+from drop import Drop, halves, plain
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from goldsmith.credentials import Secrets
 from goldsmith.engine.readers.errors import (
     BadSchema,
     DuplicateColumns,
@@ -24,6 +26,8 @@ from goldsmith.engine.readers.errors import (
 )
 from goldsmith.engine.readers.files import read_files
 from goldsmith.planning.files import list_files
+from goldsmith.planning.places import Places
+from goldsmith.settings.settings import Settings
 
 CSV = "id,name\n1,ann\n2,ben\n"
 
@@ -69,9 +73,7 @@ def test_csv_as_it_comes(
     drop: Drop, text: str, options: dict[str, object], rows: list[object]
 ) -> None:
     drop.put("a.csv", text)
-    read = drop.read(**options)
-    assert plain(read.rows) == rows
-    assert plain(read.malformed) == []
+    assert halves(drop.read(**options)) == (rows, [])
 
 
 @pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
@@ -98,8 +100,7 @@ def test_csv_without_headers_is_numbered_and_widths_may_differ(drop: Drop) -> No
     assert read.schema.names == ["_c0", "_c1", "_c2"]
     assert plain(read.rows) == [("1", "ann", None), ("2", "ben", "x")]
     named = drop.read("id INT, name STRING", header=False)
-    assert plain(named.rows) == [(1, "ann")]
-    assert plain(named.malformed, "_text") == ["2,ben,x"]
+    assert halves(named) == ([(1, "ann")], ["2,ben,x"])
 
 
 def test_records_that_do_not_fit_are_kept_with_text_and_reason(drop: Drop) -> None:
@@ -190,21 +191,16 @@ def test_json_is_a_document_or_an_array_of_records(drop: Drop) -> None:
     drop.put("3.json", "\ufeff[]")
     drop.put("4.json", "  \n")
     read = drop.read("id BIGINT, paid DECIMAL(30, 2)")
-    assert [(row[0], str(row[1])) for row in plain(read.rows)] == [
-        (1, "12345678901234567.89"),
-        (2, "None"),
-        (3, "None"),
-    ]
-    assert plain(read.malformed) == []
+    good, texts = halves(read)
+    assert good == [(1, Decimal("12345678901234567.89")), (2, None), (3, None)]
+    assert texts == []
 
 
 def test_lines_in_a_file_named_json_are_all_read(drop: Drop) -> None:
     # Spark's reader of documents takes the first value and is silent about the rest.
     drop.put("a.json", '{"id": 1}\n{"id": 2}\n')
     drop.put("b.json", '[{"id": 3}, {"id": 4}]\n[{"id": 5}]\n')
-    read = drop.read()
-    assert plain(read.rows) == [1, 2, 3, 4, 5]
-    assert plain(read.malformed) == []
+    assert halves(drop.read()) == ([1, 2, 3, 4, 5], [])
 
 
 @pytest.mark.parametrize(
@@ -217,9 +213,9 @@ def test_lines_in_a_file_named_json_are_all_read(drop: Drop) -> None:
 )
 def test_values_that_follow_a_value_are_not_passed_over(drop: Drop, name: str, text: str) -> None:
     drop.put(name, text)
-    read = drop.read("id BIGINT")
-    assert plain(read.rows) == []
-    assert "".join(plain(read.malformed, "_text")).count('"id"') == text.count('"id"')
+    good, texts = halves(drop.read("id BIGINT"))
+    assert good == []
+    assert "".join(texts).count('"id"') == text.count('"id"')
 
 
 def test_a_document_stands_or_falls_as_a_whole_and_is_kept_once(drop: Drop) -> None:
@@ -467,3 +463,22 @@ def test_nothing_is_left_open(drop: Drop) -> None:
     drop.read()
     held = [link.resolve() for link in Path("/proc/self/fd").iterdir() if link.exists()]
     assert file.resolve() not in held
+
+
+def test_source_file_where_bindings_lie_inside_each_other(
+    drop: Drop, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("bound")
+    (folder / "goldsmith.toml").write_text(
+        '[storage.bind]\n"s3://a/" = "in"\n"s3://b/deep/" = "in/b"\n"s3://c/" = "in/b/c d"\n'
+    )
+    settings = Settings.load({}, project=folder, environment=None, cwd=folder)
+    bound = Places(settings, Secrets({}))
+    names = ["s3://a/x.csv", "s3://b/deep/x y.csv", "s3://c/x.csv"]
+    for name in names:
+        file = Path(bound.address(name))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("id\n1\n")
+    files = [file for name in names for file in list_files(name, bound)]
+    read = read_files(drop.spark, drop.source(), files, bound, schema=None)
+    assert plain(read.rows, "_source_file") == names

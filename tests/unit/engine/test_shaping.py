@@ -12,8 +12,7 @@ VIEWS = {"orders": "v0", "profiles": "v1", "analytics.daily": "v2"}
     [
         pytest.param(
             "SELECT orders.id\nFROM orders -- them\nLEFT JOIN profiles p ON p.id = orders.id;",
-            "SELECT orders.id\nFROM `v0` AS `orders` -- them\n"
-            "LEFT JOIN `v1` p ON p.id = orders.id",
+            "SELECT orders.id\nFROM `v0` AS `orders` -- them\nLEFT JOIN `v1` p ON p.id = orders.id",
             id="only names of datasets change, comments and lines stay",
         ),
         pytest.param(

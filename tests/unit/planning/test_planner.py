@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from goldsmith.journal.runs import Expected
 from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.plan import Expected, Fate, News, Plan
+from goldsmith.planning.plan import Fate, News, Plan
 from goldsmith.planning.planner import CatalogHasErrors, Look, plan
 from goldsmith.planning.sql import SqlReader
 from goldsmith.planning.survey import Survey

@@ -28,17 +28,19 @@ def source_file(rows: DataFrame, files: Iterable[FileSeen], places: Places) -> C
         # A plus is not encoded, and the decoder would take it for a space.
         path = F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
     prefixes = sorted({_beginnings(*pair) for pair in real.items()}, key=lambda one: -len(one[0]))
+    if len(prefixes) == 1 and all(address.count(prefixes[0][0]) == 1 for address in real):
+        # This is done for every row, and a replacement is a third of the work.
+        beginning, ours = prefixes[0]
+        return F.replace(path, F.lit(_spelt(beginning)), F.lit(ours)).alias(SOURCE_FILE)
     chosen = path
     for beginning, ours in reversed(prefixes):
-        for spelt in _spellings(beginning):
-            rest = F.substring(path, len(spelt) + 1, 10_000)
-            named = F.concat(F.lit(ours), rest)
-            chosen = F.when(path.startswith(spelt + "/"), named).otherwise(chosen)
+        spelt = _spelt(beginning)
+        named = F.concat(F.lit(ours), F.substring(path, len(spelt) + 1, 10_000))
+        chosen = F.when(path.startswith(spelt + "/"), named).otherwise(chosen)
     for address, name in real.items():
         # Bindings may lie inside each other: what the prefixes get wrong is said one by one.
         if _by_prefix(address, prefixes) != name:
-            for spelt in _spellings(address):
-                chosen = F.when(path == spelt, F.lit(name)).otherwise(chosen)
+            chosen = F.when(path == _spelt(address), F.lit(name)).otherwise(chosen)
     return chosen.alias(SOURCE_FILE)
 
 
@@ -52,9 +54,9 @@ def _beginnings(real: str, name: str) -> tuple[str, str]:
     return real.removesuffix(ending), name.removesuffix(ending)
 
 
-def _spellings(real: str) -> tuple[str, ...]:
-    """How Spark spells a real address: that of a plain path with a scheme, in two ways."""
-    return (f"file:{real}", f"file://{real}") if real.startswith("/") else (real,)
+def _spelt(real: str) -> str:
+    """How Spark spells a real address: a plain path has a scheme there."""
+    return f"file:{real}" if real.startswith("/") else real
 
 
 def _by_prefix(address: str, prefixes: Iterable[tuple[str, str]]) -> str:

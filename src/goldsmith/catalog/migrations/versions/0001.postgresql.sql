@@ -44,7 +44,7 @@ CREATE TABLE stages (
 	CONSTRAINT ck_stages_stage_order CHECK (stage_order >= 0), 
 	CONSTRAINT ck_stages_write_mode CHECK (write_mode IN ('append', 'overwrite', 'merge', 'scd2')), 
 	CONSTRAINT ck_stages_timeout_sec CHECK (timeout_sec >= 0), 
-	CONSTRAINT ck_stages_stop_grace_sec CHECK (stop_grace_sec BETWEEN 0 AND 1.7e308), 
+	CONSTRAINT ck_stages_stop_grace_sec CHECK (stop_grace_sec BETWEEN 0 AND 1e+100), 
 	CONSTRAINT ck_stages_options CHECK (jsonb_typeof(options) = 'object')
 );
 
@@ -107,7 +107,7 @@ CREATE TABLE retry_policies (
 	PRIMARY KEY (retry_id), 
 	CONSTRAINT ck_retry_policies_max_retries CHECK (max_retries >= 0), 
 	CONSTRAINT ck_retry_policies_backoff_sec CHECK (backoff_sec >= 0), 
-	CONSTRAINT ck_retry_policies_multiplier CHECK (multiplier BETWEEN 0 AND 1.7e308), 
+	CONSTRAINT ck_retry_policies_multiplier CHECK (multiplier BETWEEN 0 AND 1e+100), 
 	CONSTRAINT ck_retry_policies_max_backoff_sec CHECK (max_backoff_sec >= 0), 
 	CONSTRAINT ck_retry_policies_jitter CHECK (jitter BETWEEN 0 AND 1)
 );
@@ -160,7 +160,7 @@ CREATE TABLE profile_settings (
 	setting_value DOUBLE PRECISION, 
 	is_default BOOLEAN DEFAULT false NOT NULL, 
 	PRIMARY KEY (profile_id, setting_key), 
-	CONSTRAINT ck_profile_settings_setting_value CHECK (setting_value BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_profile_settings_setting_value CHECK (setting_value BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE throttles (
@@ -173,9 +173,9 @@ CREATE TABLE throttles (
 	safe_threshold DOUBLE PRECISION, 
 	PRIMARY KEY (throttle_id), 
 	CONSTRAINT ck_throttles_entity_type CHECK (entity_type IN ('source', 'target')), 
-	CONSTRAINT ck_throttles_threshold CHECK (threshold BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_throttles_burst CHECK (burst BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_throttles_safe_threshold CHECK (safe_threshold BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_throttles_threshold CHECK (threshold BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_throttles_burst CHECK (burst BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_throttles_safe_threshold CHECK (safe_threshold BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE dataset_lineage (
@@ -186,8 +186,8 @@ CREATE TABLE dataset_lineage (
 	cost DOUBLE PRECISION, 
 	latency_sec DOUBLE PRECISION, 
 	PRIMARY KEY (from_dataset_id, to_dataset_id), 
-	CONSTRAINT ck_dataset_lineage_cost CHECK (cost BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_dataset_lineage_latency_sec CHECK (latency_sec BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_dataset_lineage_cost CHECK (cost BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_dataset_lineage_latency_sec CHECK (latency_sec BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE dataset_recovery_paths (
@@ -198,7 +198,7 @@ CREATE TABLE dataset_recovery_paths (
 	computed_at TIMESTAMP WITH TIME ZONE, 
 	revision BIGINT, 
 	PRIMARY KEY (dataset_id, path_order), 
-	CONSTRAINT ck_dataset_recovery_paths_cost CHECK (cost BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_dataset_recovery_paths_cost CHECK (cost BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_dataset_recovery_paths_computed_at CHECK (computed_at >= '1000-01-01 00:00:00+00:00' AND computed_at < '9999-01-01 00:00:00+00:00')
 );
 

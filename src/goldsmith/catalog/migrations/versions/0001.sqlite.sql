@@ -65,7 +65,7 @@ CREATE TABLE stages (
 	CONSTRAINT ck_stages_pre_validation_set_id CHECK (typeof(pre_validation_set_id) IN ('text', 'null')), 
 	CONSTRAINT ck_stages_retry_id CHECK (typeof(retry_id) IN ('text', 'null')), 
 	CONSTRAINT ck_stages_timeout_sec CHECK (typeof(timeout_sec) IN ('integer', 'null') AND timeout_sec >= 0), 
-	CONSTRAINT ck_stages_stop_grace_sec CHECK (typeof(stop_grace_sec) IN ('integer', 'real', 'null') AND stop_grace_sec BETWEEN 0 AND 1.7e308), 
+	CONSTRAINT ck_stages_stop_grace_sec CHECK (typeof(stop_grace_sec) IN ('integer', 'real', 'null') AND stop_grace_sec BETWEEN 0 AND 1e+100), 
 	CONSTRAINT ck_stages_schema_policy CHECK (typeof(schema_policy) IN ('text', 'null')), 
 	CONSTRAINT ck_stages_options CHECK (options IS NULL OR (typeof(options) = 'text' AND json_valid(options) AND json_type(options) = 'object'))
 );
@@ -146,7 +146,7 @@ CREATE TABLE retry_policies (
 	CONSTRAINT ck_retry_policies_retry_id CHECK (typeof(retry_id) IN ('text', 'null')), 
 	CONSTRAINT ck_retry_policies_max_retries CHECK (typeof(max_retries) IN ('integer', 'null') AND max_retries >= 0), 
 	CONSTRAINT ck_retry_policies_backoff_sec CHECK (typeof(backoff_sec) IN ('integer', 'null') AND backoff_sec >= 0), 
-	CONSTRAINT ck_retry_policies_multiplier CHECK (typeof(multiplier) IN ('integer', 'real', 'null') AND multiplier BETWEEN 0 AND 1.7e308), 
+	CONSTRAINT ck_retry_policies_multiplier CHECK (typeof(multiplier) IN ('integer', 'real', 'null') AND multiplier BETWEEN 0 AND 1e+100), 
 	CONSTRAINT ck_retry_policies_max_backoff_sec CHECK (typeof(max_backoff_sec) IN ('integer', 'null') AND max_backoff_sec >= 0), 
 	CONSTRAINT ck_retry_policies_jitter CHECK (typeof(jitter) IN ('integer', 'real', 'null') AND jitter BETWEEN 0 AND 1), 
 	CONSTRAINT ck_retry_policies_is_default CHECK (is_default IN (0, 1))
@@ -216,7 +216,7 @@ CREATE TABLE profile_settings (
 	PRIMARY KEY (profile_id, setting_key), 
 	CONSTRAINT ck_profile_settings_profile_id CHECK (typeof(profile_id) IN ('text', 'null')), 
 	CONSTRAINT ck_profile_settings_setting_key CHECK (typeof(setting_key) IN ('text', 'null')), 
-	CONSTRAINT ck_profile_settings_setting_value CHECK (typeof(setting_value) IN ('integer', 'real', 'null') AND setting_value BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_profile_settings_setting_value CHECK (typeof(setting_value) IN ('integer', 'real', 'null') AND setting_value BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_profile_settings_is_default CHECK (is_default IN (0, 1))
 );
 
@@ -233,9 +233,9 @@ CREATE TABLE throttles (
 	CONSTRAINT ck_throttles_entity_type CHECK (entity_type IN ('source', 'target')), 
 	CONSTRAINT ck_throttles_entity_id CHECK (typeof(entity_id) IN ('text', 'null')), 
 	CONSTRAINT ck_throttles_metric CHECK (typeof(metric) IN ('text', 'null')), 
-	CONSTRAINT ck_throttles_threshold CHECK (typeof(threshold) IN ('integer', 'real', 'null') AND threshold BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_throttles_burst CHECK (typeof(burst) IN ('integer', 'real', 'null') AND burst BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_throttles_safe_threshold CHECK (typeof(safe_threshold) IN ('integer', 'real', 'null') AND safe_threshold BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_throttles_threshold CHECK (typeof(threshold) IN ('integer', 'real', 'null') AND threshold BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_throttles_burst CHECK (typeof(burst) IN ('integer', 'real', 'null') AND burst BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_throttles_safe_threshold CHECK (typeof(safe_threshold) IN ('integer', 'real', 'null') AND safe_threshold BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE dataset_lineage (
@@ -250,8 +250,8 @@ CREATE TABLE dataset_lineage (
 	CONSTRAINT ck_dataset_lineage_to_dataset_id CHECK (typeof(to_dataset_id) IN ('text', 'null')), 
 	CONSTRAINT ck_dataset_lineage_transform_name CHECK (typeof(transform_name) IN ('text', 'null')), 
 	CONSTRAINT ck_dataset_lineage_transformation_sql CHECK (typeof(transformation_sql) IN ('text', 'null')), 
-	CONSTRAINT ck_dataset_lineage_cost CHECK (typeof(cost) IN ('integer', 'real', 'null') AND cost BETWEEN -1.7e308 AND 1.7e308), 
-	CONSTRAINT ck_dataset_lineage_latency_sec CHECK (typeof(latency_sec) IN ('integer', 'real', 'null') AND latency_sec BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_dataset_lineage_cost CHECK (typeof(cost) IN ('integer', 'real', 'null') AND cost BETWEEN -1e+100 AND 1e+100), 
+	CONSTRAINT ck_dataset_lineage_latency_sec CHECK (typeof(latency_sec) IN ('integer', 'real', 'null') AND latency_sec BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE dataset_recovery_paths (
@@ -265,7 +265,7 @@ CREATE TABLE dataset_recovery_paths (
 	CONSTRAINT ck_dataset_recovery_paths_dataset_id CHECK (typeof(dataset_id) IN ('text', 'null')), 
 	CONSTRAINT ck_dataset_recovery_paths_path_order CHECK (typeof(path_order) IN ('integer', 'null')), 
 	CONSTRAINT ck_dataset_recovery_paths_path_sequence CHECK (typeof(path_sequence) IN ('text', 'null')), 
-	CONSTRAINT ck_dataset_recovery_paths_cost CHECK (typeof(cost) IN ('integer', 'real', 'null') AND cost BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_dataset_recovery_paths_cost CHECK (typeof(cost) IN ('integer', 'real', 'null') AND cost BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_dataset_recovery_paths_computed_at CHECK (computed_at IS NULL OR (typeof(computed_at) = 'text' AND (computed_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' OR computed_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T][0-2][0-9]:[0-5][0-9]*') AND substr(computed_at, 12) NOT GLOB '*[^0-9:.Z+-]*' AND substr(computed_at, 12, 2) <> '24' AND julianday(computed_at) IS NOT NULL AND date(substr(computed_at, 1, 10), '+0 days') = substr(computed_at, 1, 10) AND computed_at BETWEEN '1000' AND '9999')), 
 	CONSTRAINT ck_dataset_recovery_paths_revision CHECK (typeof(revision) IN ('integer', 'null'))
 );

@@ -127,7 +127,7 @@ CREATE TABLE expectations (
 	seconds DOUBLE PRECISION, 
 	from_runs BIGINT DEFAULT 0 NOT NULL, 
 	PRIMARY KEY (pipeline_id, stage_order), 
-	CONSTRAINT ck_expectations_seconds CHECK (seconds BETWEEN -1.7e308 AND 1.7e308)
+	CONSTRAINT ck_expectations_seconds CHECK (seconds BETWEEN -1e+100 AND 1e+100)
 );
 
 CREATE TABLE leases (
@@ -177,7 +177,7 @@ CREATE TABLE verdicts (
 	PRIMARY KEY (stage_run_id, place), 
 	CONSTRAINT ck_verdicts_settings CHECK (jsonb_typeof(settings) = 'object'), 
 	CONSTRAINT ck_verdicts_sample CHECK (jsonb_typeof(sample) = 'array'), 
-	CONSTRAINT ck_verdicts_duration_ms CHECK (duration_ms BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_verdicts_duration_ms CHECK (duration_ms BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_verdicts_at CHECK (at >= '1000-01-01 00:00:00+00:00' AND at < '9999-01-01 00:00:00+00:00')
 );
 

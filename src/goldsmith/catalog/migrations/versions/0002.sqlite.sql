@@ -179,7 +179,7 @@ CREATE TABLE expectations (
 	CONSTRAINT ck_expectations_stage_order CHECK (typeof(stage_order) IN ('integer', 'null')), 
 	CONSTRAINT ck_expectations_rows_written CHECK (typeof(rows_written) IN ('integer', 'null')), 
 	CONSTRAINT ck_expectations_bytes_written CHECK (typeof(bytes_written) IN ('integer', 'null')), 
-	CONSTRAINT ck_expectations_seconds CHECK (typeof(seconds) IN ('integer', 'real', 'null') AND seconds BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_expectations_seconds CHECK (typeof(seconds) IN ('integer', 'real', 'null') AND seconds BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_expectations_from_runs CHECK (typeof(from_runs) IN ('integer', 'null'))
 );
 
@@ -253,7 +253,7 @@ CREATE TABLE verdicts (
 	CONSTRAINT ck_verdicts_expected CHECK (typeof(expected) IN ('text', 'null')), 
 	CONSTRAINT ck_verdicts_message CHECK (typeof(message) IN ('text', 'null')), 
 	CONSTRAINT ck_verdicts_sample CHECK (sample IS NULL OR (typeof(sample) = 'text' AND json_valid(sample) AND json_type(sample) = 'array')), 
-	CONSTRAINT ck_verdicts_duration_ms CHECK (typeof(duration_ms) IN ('integer', 'real', 'null') AND duration_ms BETWEEN -1.7e308 AND 1.7e308), 
+	CONSTRAINT ck_verdicts_duration_ms CHECK (typeof(duration_ms) IN ('integer', 'real', 'null') AND duration_ms BETWEEN -1e+100 AND 1e+100), 
 	CONSTRAINT ck_verdicts_at CHECK (at IS NULL OR (typeof(at) = 'text' AND (at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' OR at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T][0-2][0-9]:[0-5][0-9]*') AND substr(at, 12) NOT GLOB '*[^0-9:.Z+-]*' AND substr(at, 12, 2) <> '24' AND julianday(at) IS NOT NULL AND date(substr(at, 1, 10), '+0 days') = substr(at, 1, 10) AND at BETWEEN '1000' AND '9999'))
 );
 
