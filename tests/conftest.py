@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from goldsmith.catalog.catalog import Catalog
@@ -18,6 +19,11 @@ from goldsmith.journal.journal import Journal
 sys.path.insert(0, str(Path(__file__).parent))
 
 from servers.postgres import Postgres, running
+
+# `make test` tries the same examples every time; `make soak` looks for new ones.
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("searching", deadline=None, max_examples=500)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 DATABASES = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgres))
 _TEMPLATE = "goldsmith_template"
