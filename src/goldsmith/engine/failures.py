@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from goldsmith.engine.readers.errors import as_reading_error
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.files import FileSeen
 from goldsmith.planning.neighbourhood import Neighbourhood
 
 _JAVA_NOISE = re.compile(r"\s*(JVM stacktrace:|\n\s+at .*|Py4JJavaError.*?:)", re.DOTALL)
@@ -57,10 +60,15 @@ class StageTimeout(GoldsmithError):
         return "Raise timeout_sec, or give the stage less to do at once. Nothing was published."
 
 
-def readable(error: Exception, near: Neighbourhood) -> GoldsmithError:
+def readable(
+    error: Exception, near: Neighbourhood, files: Sequence[FileSeen] = ()
+) -> GoldsmithError:
     """An error as people can read it, with the stage, the dataset and the line of SQL."""
     if isinstance(error, GoldsmithError):
         return error
+    read = as_reading_error(error, files)
+    if read is not None:
+        return read
     text = _JAVA_NOISE.split(str(error))[0].strip()
     line = _SQL_PLACE.search(text)
     lines = [part.strip() for part in text.splitlines() if part.strip()]

@@ -135,7 +135,7 @@ class _Walk:
         except Exception as error:
             # The door around everything a stage can meet: user's SQL, files, Spark itself.
             _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-            return self._failed(work, _cause(error, work))
+            return self._failed(work, _cause(error, work, self.tools))
         finally:
             held.let_go()
             faults.reach("lease-released")
@@ -251,11 +251,11 @@ def _facts(work: Work) -> dict[str, object]:
     return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
 
 
-def _cause(error: Exception, work: Work) -> GoldsmithError:
+def _cause(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
     seconds = work.near.stage.timeout_sec
     if work.ended.is_set() and seconds is not None:
         return StageTimeout(stage=work.near.stage_id, seconds=seconds)
-    return readable(error, work.near)
+    return readable(error, work.near, tools.increments.listed())
 
 
 def outcomes(ended: list[Run]) -> Mapping[str, int]:

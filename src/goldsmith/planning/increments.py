@@ -54,6 +54,10 @@ class Increments:
             self._listed[location] = list_files(location, self._places)
         return self._listed[location]
 
+    def listed(self) -> list[FileSeen]:
+        """Every file that was listed so far."""
+        return [file for files in self._listed.values() for file in files]
+
     def look_anew(self) -> None:
         """Forget what was listed: files may have come since."""
         self._listed.clear()

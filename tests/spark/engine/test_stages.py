@@ -251,3 +251,15 @@ def test_a_row_stops_a_pipeline_and_another_row_lets_it_go_on(bench: Bench) -> N
     bench.apply('pipelines: [{pipeline_id: "@", enabled: true}]')
 
     assert bench.run()[1].rows_written == 1
+
+
+def test_a_file_that_is_cut_off_is_named_and_nothing_is_lost(bench: Bench) -> None:
+    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    broken = bench.bring("a.parquet", "PAR1 and then nothing")
+    failed = bench.run()[1]
+
+    assert failed.error_code == "FileTruncated"
+    assert f"s3://raw/{bench.tag}/a.parquet" in str(failed.error_message)
+    broken.unlink()
+    bench.spark.createDataFrame([(1, 2)], "id BIGINT, amount BIGINT").toPandas().to_parquet(broken)
+    assert bench.run()[1].rows_written == 1

@@ -60,6 +60,7 @@ class Delimiter:
         self._quote = '"' if (said := options.get("quote")) is None else said
         self._escape = options.get("escape") or "\\"
         self._comment = options.get("comment")
+        self._line_sep = options.get("lineSep")
         self._over_lines = options.is_on("multiLine")
         self._strip = (
             options.is_on("ignoreLeadingWhiteSpace"),
@@ -71,7 +72,8 @@ class Delimiter:
         return "\t" if reading.format == "tsv" else ","
 
     def _key(self) -> tuple[Any, ...]:
-        return self._sep, self._quote, self._escape, self._comment, self._over_lines, self._strip
+        lines = self._comment, self._line_sep, self._over_lines
+        return self._sep, self._quote, self._escape, self._strip, *lines
 
     def __hash__(self) -> int:
         return hash(self._key())
@@ -81,9 +83,10 @@ class Delimiter:
 
     def first_record(self, stream: io.TextIOBase) -> tuple[str, ...] | None:
         """The values of the first line that is neither empty nor a comment."""
-        for line in _lines(stream):
+        lines = _lines(stream, self._line_sep)
+        for line in lines:
             if line.strip() and not (self._comment and line.startswith(self._comment)):
-                following = _lines(stream) if self._over_lines else iter(())
+                following = lines if self._over_lines else iter(())
                 return tuple(self._stripped(value) for value in self._split(line, following))
         return None
 
@@ -130,24 +133,26 @@ def json_shapes(reading: Reading) -> list[JsonShape]:
     if said is not None and said.lower() == "true":
         return [JsonShape.DOCUMENT for _ in reading.files]
     documents = reading.format == "json" and said is None
-    encoding = encoding_of(reading)
+    encoding, line_sep = encoding_of(reading), reading.options.get("lineSep")
 
     def look(file: FileSeen) -> JsonShape:
         if _opens(file):
-            return _json_shape(reading.places, file, documents, encoding)
-        return _shape_of(_by_spark(reading, file), documents)
+            return _json_shape(reading.places, file, documents, encoding, line_sep)
+        return _shape_of(_by_spark(reading, file), documents, None)
 
     return _each(reading, look)
 
 
 @lru_cache(maxsize=8192)
-def _json_shape(places: Places, file: FileSeen, documents: bool, encoding: str) -> JsonShape:
+def _json_shape(
+    places: Places, file: FileSeen, documents: bool, encoding: str, line_sep: str | None
+) -> JsonShape:
     with _text(file, places, encoding) as stream:
-        return _shape_of(stream, documents)
+        return _shape_of(stream, documents, line_sep)
 
 
-def _shape_of(stream: io.TextIOBase, documents: bool) -> JsonShape:
-    line = next((line.strip() for line in _lines(stream) if line.strip()), "")
+def _shape_of(stream: io.TextIOBase, documents: bool, line_sep: str | None) -> JsonShape:
+    line = next((line.strip() for line in _lines(stream, line_sep) if line.strip()), "")
     if len(line) >= _LONGEST_LINE:
         # Whatever it is, lines that hold no value are found to be malformed, not passed over.
         return JsonShape.LINES
@@ -279,11 +284,16 @@ def _by_spark(reading: Reading, file: FileSeen) -> io.TextIOBase:
     return io.StringIO("\n".join(row[0] for row in rows))
 
 
-def _lines(stream: io.TextIOBase) -> Iterator[str]:
+def _lines(stream: io.TextIOBase, line_sep: str | None) -> Iterator[str]:
     first = True
     while line := stream.readline(_LONGEST_LINE):
-        yield line.removeprefix("\ufeff") if first else line
-        first = False
+        if first:
+            line, first = line.removeprefix("\ufeff"), False
+        if line_sep is None or line_sep in ("\n", "\r\n", "\r"):
+            yield line
+        else:
+            # Whoever separates lines differently has few line breaks: a long look is needed.
+            yield from (line + stream.read(_LONGEST_LINE)).split(line_sep)
 
 
 def _unescaped(sep: str) -> str:

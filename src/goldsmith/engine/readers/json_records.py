@@ -95,8 +95,9 @@ def _wrapped(
     raw = reading.reader(wholetext=whole).format("text").load(reading.addresses(files))
     partitions = reading.partitions(raw, ["value"])
     value = F.col("value")
-    if (encoding := encoding_of(reading)) != "utf-8":
-        value = F.decode(value.cast("binary"), encoding.upper())
+    if encoding_of(reading) != "utf-8":
+        # The text reader keeps the bytes as they are.
+        value = F.decode(value.cast("binary"), str(reading.options.get("encoding", "charset")))
     texts = raw.select(
         F.btrim(value, F.lit(" \t\r\n\ufeff")).alias("text"),
         *partitions,

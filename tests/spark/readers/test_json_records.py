@@ -1,0 +1,114 @@
+"""json and jsonl: lines, documents, and what Spark would pass over in silence."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from drop import Drop, halves, plain
+
+
+def test_jsonl_is_a_record_a_line(drop: Drop) -> None:
+    drop.put(
+        "a.jsonl", '\ufeff{"id": 1, "user": {"name": "ann", "tags": ["x"]}}\r\n\r\n{"id": 2}\r\n'
+    )
+    read = drop.read()
+    assert plain(read.rows, "id", "user.name", "user.tags") == [(1, "ann", ["x"]), (2, None, None)]
+    assert plain(read.malformed) == []
+
+
+def test_json_records_that_cannot_be_parsed_are_kept(drop: Drop) -> None:
+    lines = [
+        '{"id": 1, "at": "2026-01-01T00:00:00Z"}',
+        '{"id": 2',
+        '{"id": "x"}',
+        "7",
+        '{"at": "no"}',
+    ]
+    drop.put("a.jsonl", "\n".join(lines))
+    read = drop.read("id BIGINT, at TIMESTAMP")
+    assert plain(read.rows, "id") == [1]
+    assert plain(read.malformed, "_text", "_reason") == [
+        ("7", "a value in it does not fit the type of its column"),
+        ('{"at": "no"}', "at is no TIMESTAMP"),
+        ('{"id": "x"}', "id is no BIGINT"),
+        ('{"id": 2', "it is not valid JSON"),
+    ]
+
+
+def test_files_of_nothing_but_garbage_are_all_malformed(drop: Drop) -> None:
+    drop.put("a.jsonl", "one\ntwo\n")
+    read = drop.read()
+    assert read.schema.names == []
+    assert read.rows.count() == 0
+    assert plain(read.malformed, "_text") == ["one", "two"]
+
+
+def test_json_is_a_document_or_an_array_of_records(drop: Drop) -> None:
+    drop.put("1.json", '{\n  "id": 1,\n  "paid": 12345678901234567.89\n}\n')
+    drop.put("2.json", '[\n {"id": 2},\n {"id": 3}\n]')
+    drop.put("3.json", "\ufeff[]")
+    drop.put("4.json", "  \n")
+    read = drop.read("id BIGINT, paid DECIMAL(30, 2)")
+    good, texts = halves(read)
+    assert good == [(1, Decimal("12345678901234567.89")), (2, None), (3, None)]
+    assert texts == []
+
+
+def test_lines_in_a_file_named_json_are_all_read(drop: Drop) -> None:
+    # Spark's reader of documents takes the first value and is silent about the rest.
+    drop.put("a.json", '{"id": 1}\n{"id": 2}\n')
+    drop.put("b.json", '[{"id": 3}, {"id": 4}]\n[{"id": 5}]\n')
+    assert halves(drop.read()) == ([1, 2, 3, 4, 5], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.jsonl", '{"id": 1}{"id": 2}\n'),
+        ("a.json", '{\n"id": 1\n}\n{\n"id": 2\n}'),
+        ("a.json", '[{"id": 1}] and more'),
+    ],
+)
+def test_values_that_follow_a_value_are_not_passed_over(drop: Drop, name: str, text: str) -> None:
+    drop.put(name, text)
+    good, texts = halves(drop.read("id BIGINT"))
+    assert good == []
+    assert "".join(texts).count('"id"') == text.count('"id"')
+
+
+def test_a_document_stands_or_falls_as_a_whole_and_is_kept_once(drop: Drop) -> None:
+    document = '[{"id": 1},\n{"id": "x"},\n{"id": 3}]'
+    drop.put("a.json", document)
+    drop.put("b.json", '{\n"id": 4}')
+    read = drop.read("id BIGINT")
+    assert plain(read.rows) == [4]
+    assert plain(read.malformed, "_text", "_reason") == [
+        (document, "a value in it does not fit the type of its column")
+    ]
+
+
+def test_nested_json_of_many_files_is_one_schema(drop: Drop) -> None:
+    drop.put("1.jsonl", '{"id": 1, "user": {"name": "ann"}}\n')
+    drop.put("2.jsonl", '{"user": {"age": 7}, "id": 2.5}\n')
+    assert drop.infer().simpleString() == "struct<id:double,user:struct<age:bigint,name:string>>"
+
+
+def test_names_may_have_any_characters(drop: Drop) -> None:
+    record = '{"a.b": 1, "c`d": {"e\'f": 2}}'
+    drop.put("1.json", f"{record}\n{{\n")
+    drop.put("2.json", record.replace("{", "{\n"))
+    assert plain(drop.read().rows) == [(1, (2,)), (1, (2,))]
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16"])
+def test_a_document_in_another_encoding(drop: Drop, encoding: str) -> None:
+    drop.put("a.json", '{\n"größe": "é"\n}'.encode(encoding))
+    read = drop.read(encoding=encoding)
+    assert read.schema.names == ["größe"]
+    assert plain(read.rows) == ["é"]
+
+
+def test_lines_may_be_separated_by_anything(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1};{"id": 2};{"id";')
+    assert halves(drop.read(lineSep=";")) == ([1, 2], ['{"id"'])
