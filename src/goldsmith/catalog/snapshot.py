@@ -109,7 +109,8 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
     changes = connection.execute(
         sa.select(changes_table.c.table_name, changes_table.c.row_key, changes_table.c.after)
         .where(changes_table.c.revision > old.revision)
-        .order_by(changes_table.c.change_id)
+        # By revision first: that is the order of changes too, and its index finds the few new ones.
+        .order_by(changes_table.c.revision, changes_table.c.change_id)
         .limit(_MOST_CHANGES + 1)
     ).all()
     if len(changes) > _MOST_CHANGES:
