@@ -164,15 +164,19 @@ class _Walk:
         return self._failed(work, error)
 
     def _failed(self, work: Work, error: GoldsmithError) -> StageRun:
-        """Take away what lies aside, forget its inputs and write down why, in that order."""
+        """Take away what lies aside, ask whether it was published all the same, write down which.
+
+        Where the target cannot be asked nobody may say that it failed: the error goes on, and
+        the next run of the target settles it.
+        """
         if not recover.is_known(self.tools, work.stage_run_id):
             stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
-        try:
+        else:
             destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
             destination.clean(work.stage_run_id)
-        except Exception:
-            # What could not be removed is removed by the next run of the target.
-            _LOG.exception("cleaning up after a stage failed", extra=_facts(work))
+            if destination.published(work.stage_run_id) is not None:
+                target = str(work.near.stage.target_id)
+                return recover.settle(self.tools, destination, target)[0]
         happened = events.StageFailed(
             error_code=error.code, error_message=str(error), transient=error.transient
         )

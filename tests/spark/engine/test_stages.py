@@ -263,3 +263,19 @@ def test_a_file_that_is_cut_off_is_named_and_nothing_is_lost(bench: Bench) -> No
     broken.unlink()
     bench.spark.createDataFrame([(1, 2)], "id BIGINT, amount BIGINT").toPandas().to_parquet(broken)
     assert bench.run()[1].rows_written == 1
+
+
+def test_an_error_after_the_publish_is_no_failure_and_nothing_is_loaded_twice(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_args: object, **_more: object) -> None:
+        raise OSError("the journal is gone for a moment")
+
+    bench.apply(BRONZE)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10})
+    with monkeypatch.context() as broken:
+        broken.setattr("goldsmith.engine.stage.record", fails)
+        assert bench.run()[1].status == "succeeded"
+
+    assert bench.run()[1].status == "skipped"
+    assert bench.rows("bronze", "id") == [(1,)]
