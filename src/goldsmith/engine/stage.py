@@ -11,6 +11,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import Evaluation, evaluate
 from goldsmith.engine import audit, faults, ledger, quarantine, recover
 from goldsmith.engine.cancel import tagged
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
@@ -30,7 +32,6 @@ from goldsmith.planning.words import is_lake
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
@@ -67,11 +68,11 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
     faults.reach("shaped")
     _step(work, tools, "write")
-    order, before = _order(work, destination, rows, chosen)
+    order, evaluation = _order(work, destination, rows, chosen)
     aside = destination.write_aside(order)
     kept = _keep_malformed(work, tools, found)
     _step(work, tools, "audit")
-    audited = _audit(work, tools, order, aside, before)
+    audited = _audit(work, tools, evaluation, aside)
     faults.reach("audited")
     if work.asked.limit is not None:
         return _tried_out(work, tools, destination)
@@ -161,30 +162,33 @@ def _step(work: Work, tools: Tools, step: str) -> None:
 
 def _pre_check(work: Work, found: Read) -> None:
     """Checks of the input, before it is shaped."""
-    checks = audit.planned(work.near.pre_rules)
+    context = Context(now=work.at)
+    checks = audit.planned(work.near.pre_rules, context)
     if not checks or not work.near.inputs:
         return
     rows = found.rows[work.near.inputs[0].dataset_id]
-    measured = audit.measure(rows, checks)
     marks = {"stage_run_id": work.stage_run_id}
-    judged = audit.judge(checks, measured, before=None, now=rows.schema, marks=marks)
+    judged = audit.judge(evaluate(rows, checks, context), marks=marks)
     if judged.failures:
         raise audit.CheckFailed(target=work.near.inputs[0].dataset_id, failures=judged.failures)
 
 
 def _order(
     work: Work, destination: Destination, rows: DataFrame, chosen: Chosen
-) -> tuple[Order, StructType | None]:
+) -> tuple[Order, Evaluation]:
     """What is to be written, fitted to the target, with what is to be measured on the way."""
     from pyspark.sql import functions as F
 
     stage, words = work.near.stage, work.near.words
-    checks = audit.planned(work.near.rules)
     if words.write_mode == "scd2":
         rows = with_validity(rows, stage.watermark_column or "_ingested_at")
     before = destination.schema(rows)
     fitted = fit(rows, before, words.schema_policy, target=str(stage.target_id))
-    measures = list(audit.measures(checks))
+    context = Context(now=work.at, schema_before=before)
+    checks = audit.planned(work.near.rules, context)
+    evaluation = Evaluation(fitted.rows.drop("_discard").schema, checks, context)
+    evaluation.prove(fitted.rows)
+    measures = evaluation.measures()
     if fitted.discard is not None:
         measures.append(F.count(F.when(fitted.discard, F.lit(1))).alias("discarded"))
     order = Order(
@@ -196,11 +200,11 @@ def _order(
         partition_by=stage.partition_by,
         options=stage.options,
         measures=measures,
-        needs_pass=audit.needs_pass(checks),
+        measure_beside=evaluation.measure_beside if audit.needs_pass(checks) else None,
         from_scratch=work.asked.full_refresh,
         replaced_files=chosen.rewritten,
     )
-    return order, before
+    return order, evaluation
 
 
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
@@ -221,9 +225,7 @@ def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     return kept
 
 
-def _audit(
-    work: Work, tools: Tools, order: Order, aside: Aside, before: StructType | None
-) -> audit.Audited:
+def _audit(work: Work, tools: Tools, evaluation: Evaluation, aside: Aside) -> audit.Audited:
     stage = work.near.stage
     marks = {
         "stage_run_id": work.stage_run_id,
@@ -232,13 +234,7 @@ def _audit(
         "stage_order": stage.stage_order,
         "dataset_id": stage.target_id,
     }
-    audited = audit.judge(
-        audit.planned(work.near.rules),
-        aside.measured,
-        before=before,
-        now=order.fitted.rows.drop("_discard").schema,
-        marks=marks,
-    )
+    audited = audit.judge(evaluation.outcomes(aside.measured, aside.beside), marks=marks)
     with tools.journal.writing() as connection:
         ledger.keep_verdicts(connection, audited.verdicts)
     faults.reach("verdicts-noted")

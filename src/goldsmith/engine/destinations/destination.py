@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+from goldsmith.checks.evaluate import Measured
 from goldsmith.engine.schema import Fitted
 
 
@@ -26,8 +27,8 @@ class Order:
     options: Mapping[str, Any]
     #: Measures of the checks; observed on the way where Spark can.
     measures: Sequence[Column]
-    #: Some measure needs a pass of its own.
-    needs_pass: bool
+    #: What some checks need beside them, over rows that are kept for it.
+    measure_beside: Callable[[DataFrame], Measured] | None
     #: Everything the table held is replaced.
     from_scratch: bool
     #: Files that were rewritten in place: the rows they gave before are replaced.
@@ -39,6 +40,8 @@ class Aside:
     """What was written aside, and what was measured of it."""
 
     measured: Mapping[str, Any]
+    #: What was measured beside the write, by the place of the check.
+    beside: Measured = field(default_factory=dict)
     bytes: int | None = None
 
 

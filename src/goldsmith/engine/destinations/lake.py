@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.lake import LakeTable
@@ -44,14 +45,19 @@ class LakeDestination:
         branch = _branch(order.stage_run_id)
         self._prepare(order, branch)
         faults.reach("branch-made")
-        if order.needs_pass or order.mode in ("merge", "scd2"):
-            measured = self._write_kept(order, branch)
+        beside: Measured = {}
+        if order.measure_beside is not None or order.mode in ("merge", "scd2"):
+            measured, beside = self._write_kept(order, branch)
         else:
             measured = self._write_observed(order, branch)
         faults.reach("written")
         summary = self.table.summary(order.stage_run_id) or {}
         size = summary.get("added-files-size")
-        return Aside(measured={**measured, "summary": summary}, bytes=int(size) if size else None)
+        return Aside(
+            measured={**measured, "summary": summary},
+            beside=beside,
+            bytes=int(size) if size else None,
+        )
 
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
@@ -87,15 +93,16 @@ class LakeDestination:
         self._write(order, _kept(rows), branch)
         return dict(seen.get)
 
-    def _write_kept(self, order: Order, branch: str) -> dict[str, Any]:
+    def _write_kept(self, order: Order, branch: str) -> tuple[dict[str, Any], Measured]:
         """Keep the rows first, measure them, then write from there.
 
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
         rows = order.fitted.rows.localCheckpoint(eager=True)
         measured = rows.agg(*order.measures).collect()[0].asDict()
+        beside = order.measure_beside(rows) if order.measure_beside is not None else {}
         self._write(order, _kept(rows), branch)
-        return dict(measured)
+        return dict(measured), beside
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:
         mode = order.mode

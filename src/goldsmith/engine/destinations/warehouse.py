@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
@@ -42,22 +43,22 @@ class WarehouseDestination:
         from pyspark.sql import Observation
 
         rows = order.fitted.rows
-        if order.needs_pass:
+        beside: Measured = {}
+        keep = order.measure_beside is not None
+        if keep:
             rows = rows.persist()
         try:
-            if order.needs_pass:
-                measured: dict[str, Any] = rows.agg(*order.measures).collect()[0].asDict()
-                staged = self._stage(order, rows)
-            else:
-                seen = Observation("goldsmith")
-                staged = self._stage(order, rows.observe(seen, *order.measures))
-                measured = dict(seen.get)
+            seen = Observation("goldsmith")
+            staged = self._stage(order, rows.observe(seen, *order.measures))
+            measured: dict[str, Any] = dict(seen.get)
+            if order.measure_beside is not None:
+                beside = order.measure_beside(rows)
         finally:
-            if order.needs_pass:
+            if keep:
                 rows.unpersist()
         faults.reach("staged")
         faults.reach("written")
-        return Aside(measured={**measured, "staged": staged})
+        return Aside(measured={**measured, "staged": staged}, beside=beside)
 
     def _stage(self, order: Order, rows: DataFrame) -> int:
         """Write Parquet aside; how many rows it holds."""
