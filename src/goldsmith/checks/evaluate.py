@@ -8,6 +8,7 @@ for rows at rest. A check that cannot be put to the rows is a failed one with it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks import keys
@@ -44,14 +45,31 @@ class Evaluation:
 
     def broken_rows(self) -> Mapping[int, Column]:
         """The condition of a row that breaks the check at that place; true or false, never NULL."""
-        return {one.place: one.broken for one in self._put.values() if one.broken is not None}
+        return {one.place: one.broken for one in self._sound() if one.broken is not None}
 
-    def measures(self) -> list[Column]:
-        """Aggregates to observe in the pass that evaluates the rows, the number of rows first."""
+    def _sound(self) -> list[Put]:
+        """What can be put to the rows, as far as is known."""
+        return [one for one in self._put.values() if one.place not in self.errors]
+
+    def keys(self) -> Mapping[int, tuple[Keys, Column | None]]:
+        """The keys that checks of keys look at, each with the check's row condition."""
+        return {
+            one.place: (one.asked, one.where)
+            for one in self._sound()
+            if isinstance(one.asked, Keys)
+        }
+
+    def measures(self, broken: Mapping[int, Column] | None = None) -> list[Column]:
+        """Aggregates to observe in the pass that evaluates the rows, the number of rows first.
+
+        `broken` has the conditions of broken rows as somebody has computed them already.
+        """
         from pyspark.sql import functions as F
 
         found = [F.count(F.lit(1)).alias("rows")]
-        for one in self._put.values():
+        for one in self._sound():
+            if broken is not None and one.place in broken:
+                one = replace(one, broken=broken[one.place])
             found += [column.alias(f"{name}_{one.place}") for name, column in _riding(one)]
         return found
 

@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
     "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
+    "quarantine": ("goldsmith.cli.quarantine:quarantine", "Rows that were kept aside."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

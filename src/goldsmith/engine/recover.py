@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from goldsmith.engine import ledger
 from goldsmith.engine.destinations.destination import Destination, Published
-from goldsmith.engine.work import Tools
+from goldsmith.engine.work import Tools, Written
 from goldsmith.journal import events, stage_runs, stored
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import StageRun
@@ -48,13 +48,18 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
             )
         else:
             ledger.count(connection, left.stage_run_id)
-            ended = _finished(published)
+            ended = _finished(published, Written.of_facts(left.facts))
         return stage_runs.finish_stage_run(
             tools.journal, left.stage_run_id, ended, connection=connection
         )
 
 
-def _finished(published: Published) -> events.StageFinished:
+def _finished(published: Published, written: Written) -> events.StageFinished:
     return events.StageFinished(
-        rows_written=published.rows, snapshot=published.snapshot, recognised=True
+        rows_read=written.rows,
+        rows_written=published.rows,
+        rows_quarantined=written.quarantined,
+        rows_dropped=written.dropped,
+        snapshot=published.snapshot,
+        recognised=True,
     )

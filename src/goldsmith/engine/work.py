@@ -35,17 +35,33 @@ class Tools:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Replay:
+    """Rows of a quarantine that are to go through their stage again, and how they were mended."""
+
+    #: A SELECT over the view `quarantined`.
+    sql: str | None = None
+    #: A file of mended rows.
+    file: str | None = None
+    #: Only rows that this run kept aside.
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """How somebody wants a run to be: everything anew, or a few rows to try it out."""
 
     full_refresh: bool = False
     limit: int | None = None
+    #: Mended rows instead of new input.
+    replay: Replay | None = None
 
     @classmethod
     def of(cls, options: Any) -> Asked:
+        replay = options.get("replay")
         return cls(
             full_refresh=bool(options.get("full_refresh", False)),
             limit=options.get("limit"),
+            replay=None if replay is None else Replay(**replay),
         )
 
 
@@ -61,3 +77,28 @@ class Work:
     at: datetime
     #: Set when the stage has to end: a stop, or a lease that was lost.
     ended: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """Where the rows of one try went: all of them are published, kept aside or dropped."""
+
+    rows: int | None = None
+    quarantined: int | None = None
+    dropped: int | None = None
+
+    def as_facts(self) -> dict[str, Any]:
+        """Written down before the publish, for whoever completes the record after a crash."""
+        return {
+            "rows_read": self.rows,
+            "rows_quarantined": self.quarantined,
+            "rows_dropped": self.dropped,
+        }
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> Written:
+        return cls(
+            rows=facts.get("rows_read"),
+            quarantined=facts.get("rows_quarantined"),
+            dropped=facts.get("rows_dropped"),
+        )

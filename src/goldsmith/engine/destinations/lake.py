@@ -6,13 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
-from goldsmith.checks.evaluate import Measured
-from goldsmith.engine import faults
+from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
+from goldsmith.engine.parting import CountsDisagree, part
+from goldsmith.engine.registering import register
 from goldsmith.engine.session import spark_address
 from goldsmith.engine.shaping import SOURCE_FILE
+from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.writers.append import append
 from goldsmith.engine.writers.merge import merge
@@ -45,17 +47,17 @@ class LakeDestination:
         branch = _branch(order.stage_run_id)
         self._prepare(order, branch)
         faults.reach("branch-made")
-        beside: Measured = {}
-        if order.measure_beside is not None or order.mode in ("merge", "scd2"):
-            measured, beside = self._write_kept(order, branch)
-        else:
-            measured = self._write_observed(order, branch)
+        aside = (
+            self._write_parted(order, branch)
+            if order.split.takes_rows or not _is_plain(order)
+            else self._write_observed(order, branch)
+        )
         faults.reach("written")
         summary = self.table.summary(order.stage_run_id) or {}
         size = summary.get("added-files-size")
-        return Aside(
-            measured={**measured, "summary": summary},
-            beside=beside,
+        return replace(
+            aside,
+            measured={**aside.measured, "summary": summary},
             bytes=int(size) if size else None,
         )
 
@@ -84,25 +86,90 @@ class LakeDestination:
         self.table.drop_branch(branch)
         self.table.create_branch(branch)
 
-    def _write_observed(self, order: Order, branch: str) -> dict[str, Any]:
-        """Measure on the way to the table: the rows are evaluated once."""
+    def _write_observed(self, order: Order, branch: str) -> Aside:
+        """Measure on the way to the table; keys are counted over the files that were written."""
         from pyspark.sql import Observation
 
         seen = Observation("goldsmith")
-        rows = order.fitted.rows.observe(seen, *order.measures)
-        self._write(order, _kept(rows), branch)
-        return dict(seen.get)
+        marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
+        good = marked.where(f"{SIDE} = {GOOD}").drop(SIDE, "_discard")
+        self._write(order, order.split.plain(good), branch)
+        measured: dict[str, Any] = dict(seen.get)
+        self._agree(order, measured["kept"])
+        written = self.table.added(order.stage_run_id)
+        beside = order.measure_beside(written) if order.measure_beside is not None else {}
+        return Aside(
+            measured=measured,
+            beside=beside,
+            kept=measured["kept"],
+            out=measured["out"],
+            samples=order.look(written, measured, beside, {}),
+        )
 
-    def _write_kept(self, order: Order, branch: str) -> tuple[dict[str, Any], Measured]:
-        """Keep the rows first, measure them, then write from there.
+    def _write_parted(self, order: Order, branch: str) -> Aside:
+        """Write the rows down once, parted; keep the broken, then write the good from there.
 
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
-        rows = order.fitted.rows.localCheckpoint(eager=True)
-        measured = rows.agg(*order.measures).collect()[0].asDict()
-        beside = order.measure_beside(rows) if order.measure_beside is not None else {}
-        self._write(order, _kept(rows), branch)
-        return dict(measured), beside
+        folder = self._folder(order.stage_run_id)
+        parted = part(order, staging.for_spark(folder), as_iceberg=True)
+        faults.reach("rows-parted")
+        samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
+        aside = 0
+        if parted.counts[ASIDE]:
+            aside = order.keep_broken(parted.broken(), parted.repeats)
+        if aside != parted.counts[ASIDE]:
+            raise CountsDisagree(
+                target=self.target.target_id,
+                counted=f"{parted.counts[ASIDE]:,} broken rows",
+                written=f"{aside:,}",
+            )
+        faults.reach("broken-kept")
+        # An empty write is a snapshot too, and says that the stage run was here.
+        as_they_lie = parted.counts[GOOD] and not parted.moved and not order.partition_by
+        if as_they_lie and _is_plain(order):
+            self._register(order, branch, folder)
+            self._agree(order, parted.counts[GOOD])
+        else:
+            self._write(order, parted.of(GOOD), branch)
+            staging.remove(self.places, f"{folder}/{SIDE}={GOOD}")
+        for side in (ASIDE, OUT):
+            staging.remove(self.places, f"{folder}/{SIDE}={side}")
+        return Aside(
+            measured=parted.measured,
+            beside=parted.beside,
+            kept=parted.counts[GOOD],
+            aside=aside,
+            out=parted.counts[OUT],
+            samples=samples,
+        )
+
+    def _register(self, order: Order, branch: str, folder: str) -> None:
+        """Make the good rows' files files of the table: they are not written again."""
+        if order.replaced_files and not order.from_scratch:
+            self._take_back(order.replaced_files, branch)
+        register(
+            self.table,
+            self.places,
+            folder=f"{folder}/{SIDE}={GOOD}",
+            branch=branch,
+            run_id=order.stage_run_id,
+            replace_all=order.from_scratch or order.mode == "overwrite",
+        )
+
+    def _agree(self, order: Order, counted: int) -> None:
+        """What was counted on the way is what was written; raises where it is not."""
+        written = int((self.table.summary(order.stage_run_id) or {}).get("added-records", 0))
+        if written != counted:
+            raise CountsDisagree(
+                target=self.target.target_id,
+                counted=f"{counted:,} rows",
+                written=f"{written:,}",
+            )
+
+    def _folder(self, stage_run_id: str) -> str:
+        """Where rows are staged: with the table's own files, which the good ones become."""
+        return f"{self.places.address(self.target.location or '').rstrip('/')}/data/{stage_run_id}"
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:
         mode = order.mode
@@ -153,20 +220,35 @@ class LakeDestination:
         found = _published(self.table.summary(stage_run_id) or {"snapshot_id": snapshot})
         return replace(found, snapshot=snapshot)
 
+    def as_published(self, order: Order) -> DataFrame:
+        return self.table.rows_of_branch(_branch(order.stage_run_id))
+
     def clean(self, stage_run_id: str) -> None:
-        if self.table.exists():
-            self.table.drop_branch(_branch(stage_run_id))
+        if not self.table.exists():
+            return
+        self.table.drop_branch(_branch(stage_run_id))
+        folder = self._folder(stage_run_id)
+        if not staging.exists(self.places, folder):
+            return
+        # With the branch gone nothing more can be published: what main has now stays.
+        if self.table.has_files_in(staging.for_spark(folder)):
+            for side in (ASIDE, OUT):
+                staging.remove(self.places, f"{folder}/{SIDE}={side}")
+        else:
+            staging.remove(self.places, folder)
 
 
 def _branch(stage_run_id: str) -> str:
     return f"run_{stage_run_id}"
 
 
-def _kept(rows: DataFrame) -> DataFrame:
-    """Rows without the ones the schema policy discards."""
-    if "_discard" not in rows.columns:
-        return rows
-    return rows.where("NOT coalesce(_discard, false)").drop("_discard")
+def _is_plain(order: Order) -> bool:
+    """The rows are added, or take the place of all others: no other row decides on them."""
+    if order.from_scratch:
+        return order.mode not in ("merge", "scd2")
+    return order.mode == "append" or (
+        order.mode == "overwrite" and order.options.get("overwrite") != "partitions"
+    )
 
 
 def _published(summary: Any) -> Published:
