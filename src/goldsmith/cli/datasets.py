@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
+from goldsmith.cli.profiles import profile_dataset
 
 
 @click.group()
@@ -106,3 +107,6 @@ def sample_dataset(door: Door, dataset_id: str, most: int, as_json: bool) -> Non
         click.echo(count(len(rows), "row") + ".")
 
     show(as_json, rows, text)
+
+
+datasets.add_command(profile_dataset)
