@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 from goldsmith.checks.field import Field
-from goldsmith.checks.measures import Judged, Total
+from goldsmith.checks.measures import Judged, Measured, Total
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -36,6 +36,17 @@ class Bounds:
         if self.max is not None:
             high = field.literal(self.max)
             broken = broken | (field.value >= high if self.strict_max else field.value > high)
+        return broken
+
+    def outside(self, value: Column) -> Column:
+        """A number computed of a row lies outside."""
+        from pyspark.sql import functions as F
+
+        broken = F.lit(False)
+        if self.min is not None:
+            broken = broken | (value <= self.min if self.strict_min else value < self.min)
+        if self.max is not None:
+            broken = broken | (value >= self.max if self.strict_max else value > self.max)
         return broken
 
     def inside(self, value: Column, field: Field) -> Column:
@@ -78,3 +89,16 @@ def total_between(value: Column, bounds: Bounds, empty: Empty) -> Total:
     return Total(
         measures={"value": value}, judge=lambda measured: bounds.judge(measured["value"], empty)
     )
+
+
+def extreme_between(value: Column, field: Field, bounds: Bounds, empty: Empty) -> Total:
+    """The smallest or greatest value of a column lies between bounds of its type."""
+
+    def judge(measured: Measured) -> Judged:
+        value = measured["value"]
+        holds = empty == "pass" if value is None else bool(measured["inside"])
+        return Judged(holds=holds, observed=value, expected=bounds.words)
+
+    # A time that has a zone would come to Python in the zone of this process.
+    shown = value.cast("timestamp_ntz") if field.type.typeName() == "timestamp" else value
+    return Total(measures={"value": shown, "inside": bounds.inside(value, field)}, judge=judge)

@@ -75,7 +75,7 @@ class Check:
                     found.append(self._unknown(str(name)))
             elif not setting.takes(value):
                 found.append(f"takes {setting.kind} as {name}, and {_shown(value)} is not one")
-            elif name == "pattern":
+            elif setting.is_regex:
                 found += _bad_patterns(value)
         for name in self._required:
             if name not in settings:

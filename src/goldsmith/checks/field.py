@@ -9,7 +9,12 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any
 
-from goldsmith.checks.errors import ColumnNotThere, ValueOfAnotherType, WrongColumnType
+from goldsmith.checks.errors import (
+    BadCheck,
+    ColumnNotThere,
+    ValueOfAnotherType,
+    WrongColumnType,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -51,6 +56,13 @@ class Field:
     @property
     def is_number(self) -> bool:
         return self.type.typeName() in _NUMBERS
+
+    def is_like(self, other: Field) -> bool:
+        """The values of both can be compared."""
+        kinds = ("is_number", "is_text", "is_time")
+        return self.type == other.type or any(
+            getattr(self, kind) and getattr(other, kind) for kind in kinds
+        )
 
     @property
     def text(self) -> Column:
@@ -96,8 +108,6 @@ class Field:
     def _can_equal(self, value: Any) -> bool:
         if self.is_time and isinstance(value, str):
             return as_moment(value) is not None
-        if self.is_number and isinstance(value, str):
-            return False
         return self._compares_with(value)
 
     def _compares_with(self, value: Any) -> bool:
@@ -185,6 +195,18 @@ def _path(schema: StructType, name: str, check: str) -> tuple[list[str], DataTyp
         if len(path) == len(parts) and parts:
             return path, type_
     raise ColumnNotThere(check=check, column=name, known=tuple(schema.fieldNames()))
+
+
+def fields_of(
+    check: str, column: Field | None, columns: Field | Sequence[Field] | None
+) -> list[Field]:
+    """The columns of a check that takes one or several."""
+    given = [columns] if isinstance(columns, Field) else list(columns or ())
+    found = [*given, *([column] if column is not None else [])]
+    if not found:
+        problem = "needs the setting column or columns"
+        raise BadCheck(check=check, problems=(problem,), usage="column or columns")
+    return found
 
 
 def _split(name: str) -> Iterator[tuple[str, str]]:

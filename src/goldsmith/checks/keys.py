@@ -65,34 +65,32 @@ def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
 
     names = [f"_key_{place}" for place in range(len(keys.fields))]
     values = [field.value.alias(name) for field, name in zip(keys.fields, names, strict=True)]
-    groups = (
-        rows.where(takes_part(keys, where)).select(*values).groupBy(*names)
-        .agg(F.count(F.lit(1)).alias("_n"))
-    )  # fmt: skip
+    if keys.wanted is not None:
+        values.append(keys.wanted().alias("_wanted"))
+        names.append("_wanted")
+    part = rows.where(takes_part(keys, where)).select(*values)
+    groups = part.groupBy(*names).agg(F.count(F.lit(1)).alias("_n"))
     measures = [
         F.coalesce(F.sum("_n"), F.lit(0)).alias("rows"),
         F.count(F.lit(1)).alias("distinct"),
         F.coalesce(F.sum(F.when(F.col("_n") > 1, F.col("_n"))), F.lit(0)).alias("repeated"),
         F.count(F.when(F.col("_n") > 1, 1)).alias("repeated_keys"),
-        F.max("_n").alias("most_often"),
     ]
     if keys.wanted is None:
         return groups.agg(*measures)
-    (name,) = names
-    top = F.max(F.struct(F.col("_n").alias("n")))["n"]
-    wanted = keys.wanted(F.col(name))
-    often = F.max(F.struct(F.when(wanted, F.col("_n")).otherwise(0).alias("n")))["n"]
-    return groups.agg(
-        *measures,
-        (often == top).alias("is_wanted"),
-        F.slice(
-            F.transform(
-                F.sort_array(F.collect_list(F.struct((-F.col("_n")).alias("n"), F.col(name)))),
-                lambda group: group[name].cast("string"),
-            ),
-            1,
-            _MOST_SHOWN,
-        ).alias("most_common"),
+    # The groups by how often they occur: the last of these are the most frequent keys.
+    by_count = groups.groupBy("_n").agg(
+        F.count(F.lit(1)).alias("at_top"),
+        F.max("_wanted").alias("is_wanted"),
+        F.slice(F.sort_array(F.collect_set(F.col(names[0]).cast("string"))), 1, _MOST_SHOWN).alias(
+            "most_common"
+        ),
+    )
+    top = F.max_by(F.struct("at_top", "is_wanted", "most_common"), "_n")
+    return by_count.agg(
+        F.coalesce(top["at_top"], F.lit(0)).alias("at_top"),
+        top["is_wanted"].alias("is_wanted"),
+        top["most_common"].alias("most_common"),
     )
 
 
@@ -183,13 +181,13 @@ def _completed(
     """Counts of the suspects' rows, and of the keys that were proved unique beside them."""
     done: dict[int, dict[str, Any]] = {}
     for place, counts in confirmed.items():
-        proved = found.get(place, {"rows": 0}) if place in found else None
-        beside = 0 if proved is None else proved["rows"] - counts["rows"]
-        done[place] = {
-            **counts,
-            "rows": counts["rows"] + beside,
-            "distinct": counts["distinct"] + beside,
-        }
+        beside = found[place]["rows"] - counts["rows"] if place in found else 0
+        done[place] = dict(counts)
+        if beside:
+            done[place] |= {
+                "rows": counts["rows"] + beside,
+                "distinct": counts["distinct"] + beside,
+            }
     return done
 
 

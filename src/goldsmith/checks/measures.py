@@ -69,8 +69,8 @@ class Keys:
     """How often the values of the columns occur.
 
     The judge is given: rows, distinct, repeated (rows whose key occurs more than once),
-    repeated_keys, null_rows (rows left out for a NULL); with `wanted` also is_wanted (a most
-    frequent key fulfils it) and most_common.
+    repeated_keys, null_rows (rows left out for a NULL); with `wanted`, a condition, also is_wanted
+    (a most frequent key fulfils it), at_top (how many are that frequent) and most_common.
     """
 
     fields: Sequence[Field]
@@ -79,7 +79,7 @@ class Keys:
     nulls: Literal["distinct", "equal", "broken"] = "distinct"
     #: A row is left out where any of its columns is NULL, only where all are, or never.
     ignore: Literal["any", "all", "never"] = "any"
-    wanted: Callable[[Column], Column] | None = None
+    wanted: Callable[[], Column] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

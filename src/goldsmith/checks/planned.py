@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from goldsmith.checks.aliases import translated
+from goldsmith.checks.aliases.translate import translated
 from goldsmith.checks.check import CHECKS, EVERY_CHECK, Check
 from goldsmith.checks.context import Context
 from goldsmith.checks.errors import BadCheck, NoSuchParameter
@@ -66,12 +66,13 @@ def plan_one(
     context: Context | None = None,
 ) -> PlannedCheck:
     """One entry of a check_def."""
-    said = entry if context is None else dict(_filled(entry, context))
-    ours = translated(said)
+    ours = translated(entry)
+    if context is not None:
+        ours = dict(_filled(ours, context))
     check = CHECKS.get(str(ours["type"]))
     problems = check.problems(ours)
     if problems:
-        raise BadCheck(check=str(said["type"]), problems=tuple(problems), usage=check.usage)
+        raise BadCheck(check=str(entry.get("type")), problems=tuple(problems), usage=check.usage)
     every = {
         name: ours[name]
         for name in EVERY_CHECK
@@ -83,7 +84,7 @@ def plan_one(
         check=check,
         settings=own,
         rule_set_id=rule_set_id,
-        said=dict(said),
+        said=dict(entry),
         **{"severity": severity, **every},
     )
 

@@ -62,3 +62,8 @@ def known(differences: Sequence[str] | Iterator[str]) -> Known:
     """The answer of a check of the schema: every difference, or none."""
     found = list(differences)
     return Known(judged=Judged(holds=not found, observed=found or None))
+
+
+def spelt(name: str, case_sensitive: bool) -> str:
+    """A column's name, for comparison with others."""
+    return name if case_sensitive else name.lower()

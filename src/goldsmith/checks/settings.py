@@ -14,6 +14,8 @@ from goldsmith.checks.field import Field, OfKind
 
 #: A part of a whole.
 Share = Annotated[float, 0, 1]
+#: A regular expression, in Java's dialect.
+Regex = Annotated[str, "regex"]
 #: What a column may be compared with: {sql: …} is an expression of Spark SQL.
 Bound = float | str | date | Mapping[Literal["sql"], str]
 
@@ -67,6 +69,10 @@ class Setting:
         """What the column it names has to hold; None where it names none."""
         return _needs(self.type)
 
+    @cached_property
+    def is_regex(self) -> bool:
+        return self.type == Regex or Regex in get_args(self.type)
+
     def columns(self, value: Any) -> Iterator[str]:
         """The columns that a value of it names."""
         if self.needs is None:
@@ -97,7 +103,7 @@ def _fits(value: Any, wanted: Any) -> bool:
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
         return any(_fits(value, part) for part in parts)
-    if origin is Annotated and isinstance(parts[1], OfKind):
+    if origin is Annotated and len(parts) == 2:
         return _fits(value, parts[0])
     if origin is Annotated:
         return _fits(value, parts[0]) and parts[1] <= value <= parts[2]
@@ -120,6 +126,8 @@ def _words(wanted: Any) -> str:
         return " or ".join(_words(part) for part in parts if part is not NoneType)
     if origin is Annotated and isinstance(parts[1], OfKind):
         return f"{parts[1].words}, by name"
+    if origin is Annotated and parts[1] == "regex":
+        return "a regular expression"
     if origin is Annotated:
         return f"{_words(parts[0])} from {parts[1]} to {parts[2]}"
     if origin is Literal:

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "why": ("goldsmith.cli.why:why", "Why something runs, waits, was stopped or failed."),
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
     "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
+    "checks": ("goldsmith.cli.checks:checks", "The checks there are; try rules out on rows."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
     "quarantine": ("goldsmith.cli.quarantine:quarantine", "Rows that were kept aside."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 #: What every session has, wherever it runs: one time zone, one arithmetic.
-_MEANING = {
+MEANING = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
 }
@@ -29,13 +29,13 @@ _LOG = Path(__file__).with_name("log4j2.properties")
 
 def start(places: Places) -> SparkSession:
     """The session all stages of this process share; each stage gets a new one from it."""
-    _quieten()
+    quieten()
     if places.settings.spark.remote is not None:
         return _connect(places)
     return _classic(places)
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """pyspark writes every SQL error to standard error by itself; we report it once."""
     logging.getLogger("SQLQueryContextLogger").disabled = True
 
@@ -46,7 +46,7 @@ def new_session(spark: SparkSession) -> SparkSession:
         own: SparkSession = spark.newSession()
     else:
         own = spark.newSession()
-        for name, value in _MEANING.items():
+        for name, value in MEANING.items():
             own.conf.set(name, value)
     return own
 
@@ -84,7 +84,7 @@ def _connect(places: Places) -> SparkSession:
             f"{remote}/;token={token}" if "/;" not in str(remote) else f"{remote};token={token}"
         )
     session = SparkSession.builder.remote(str(remote)).getOrCreate()
-    for name, value in {**_MEANING, **dict(lake_conf(places)), **dict(_shared(places))}.items():
+    for name, value in {**MEANING, **dict(lake_conf(places)), **dict(_shared(places))}.items():
         session.conf.set(name, value)
     return session
 
@@ -94,7 +94,7 @@ def conf(places: Places) -> dict[str, str]:
     spark = places.settings.spark
     path = os.pathsep.join(str(jar) for jar in jars.paths())
     said = {
-        **_MEANING,
+        **MEANING,
         "spark.driver.memory": spark.driver_memory,
         "spark.driver.extraClassPath": path,
         "spark.executor.extraClassPath": path,

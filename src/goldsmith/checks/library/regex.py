@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
+from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @row_check(says="{column} does not match {pattern}")
 def regex(
-    column: Plain, pattern: str | Sequence[str], match: Literal["any", "all"] = "any"
+    column: Plain, pattern: Regex | Sequence[Regex], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
     found = [column.text.rlike(one) for one in patterns]

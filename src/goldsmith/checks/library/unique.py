@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from goldsmith.checks.check import Cost, dataset_check
-from goldsmith.checks.field import Field
+from goldsmith.checks.field import Field, fields_of
 from goldsmith.checks.measures import Counted, Keys, Measured
 
 
@@ -21,11 +21,9 @@ def unique(
     nulls: Literal["distinct", "equal", "broken"] = "distinct",
     ignore: Literal["any", "all"] = "any",
 ) -> Keys:
-    said = columns or column
-    fields = said if isinstance(said, Sequence) else [said] if said is not None else []
-
     def judge(measured: Measured) -> Counted:
         empty = measured.get("null_rows") or 0 if nulls == "broken" else 0
         return Counted(broken=measured["repeated"] + empty, of=measured["rows"] + empty)
 
+    fields = fields_of("unique", column, columns)
     return Keys(fields=fields, judge=judge, nulls=nulls, ignore=ignore)
