@@ -96,9 +96,7 @@ def _measures(column: str, type_: DataType) -> dict[str, str]:
             "quantiles": f"approx_percentile(CAST({column} AS DOUBLE), array({shares}), 1000)",
         }
     if kind in ("string", "char", "varchar"):
-        shape = (
-            f"regexp_replace(regexp_replace(left({column}, 60), '[0-9]', '9'), '[A-Za-z]', 'a')"
-        )
+        shape = f"regexp_replace(regexp_replace(left({column}, 60), '[0-9]', '9'), '[A-Za-z]', 'a')"
         found |= {
             "patterns": f"approx_top_k({shape}, {_TOP}, {_WATCHED})",
             "shortest": f"min(length({column}))",

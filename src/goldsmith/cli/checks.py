@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from goldsmith.cli.checks_data import export, history, import_, run_checks, suggest
 from goldsmith.cli.output import count, json_option, show, table
 from goldsmith.errors import BadRequest, GoldsmithError
 
@@ -261,3 +262,7 @@ def _found(case: Case, tried: list[Tried] | GoldsmithError, place: int) -> dict[
         "error": next((described(one.error) for one in tried if one.error is not None), None),
         "surprises": list(surprises(case, tried)),
     }
+
+
+for _command in (run_checks, history, suggest, export, import_):
+    checks.add_command(_command)

@@ -22,11 +22,14 @@ def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
     if columns and not isinstance(columns, str):
         if ours.pop("nulls", None) == "equal":
             ignore = "never"
-        yield "expect_compound_columns_to_be_unique", {
-            **ours,
-            "column_list": list(columns),
-            "ignore_row_if": words.get(ignore, ignore),
-        }
+        yield (
+            "expect_compound_columns_to_be_unique",
+            {
+                **ours,
+                "column_list": list(columns),
+                "ignore_row_if": words.get(ignore, ignore),
+            },
+        )
 
 
 def _compared(ours: Settings) -> Iterator[tuple[str, Settings]]:

@@ -69,7 +69,7 @@ def _candidates(
 
 
 def _alike(one: Settings, other: Settings) -> bool:
-    return _plain(one) == _plain(other)
+    return bool(_plain(one) == _plain(other))
 
 
 def _plain(value: Any) -> Any:
