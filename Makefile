@@ -56,13 +56,17 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in $(sort $(wildcard bench/*.py)); do \
+	@for file in $(filter-out %_peer.py,$(sort $(wildcard bench/*.py))); do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
 .PHONY: bench-catalog
 bench-catalog: setup ## Run the benchmark of the catalog alone.
 	@$(BIN)/python bench/catalog.py $(ARGS)
+
+.PHONY: bench-checks
+bench-checks: setup ## Run the benchmark of the checks alone.
+	@$(BIN)/python bench/checks.py $(ARGS)
 
 .PHONY: docs
 docs: setup ## Write the generated pages of the documentation again.

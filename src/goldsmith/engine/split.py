@@ -13,6 +13,7 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from goldsmith.checks.check import Cost
 from goldsmith.checks.evaluate import Evaluation
 from goldsmith.checks.planned import PlannedCheck
 
@@ -89,8 +90,10 @@ class Split:
 
 
 def takes_rows(planned: PlannedCheck) -> bool:
-    """Broken rows of the check go elsewhere; of a whole table none can."""
-    return planned.on_fail in ("quarantine", "drop") and planned.scope == "batch"
+    """Broken rows of the check go elsewhere; of a table, or of a total, none can."""
+    if planned.on_fail not in ("quarantine", "drop") or planned.scope != "batch":
+        return False
+    return planned.check.is_row_check or planned.check.cost is Cost.KEYS
 
 
 def side_of(

@@ -41,8 +41,11 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
-    with tagged(tools.spark(), work):
-        return _write(work, tools, held, chosen)
+    try:
+        with tagged(tools.spark(), work):
+            return _write(work, tools, held, chosen)
+    finally:
+        staging.remove(tools.places, scratch_of(tools, work.stage_run_id))
 
 
 def _settle(work: Work, tools: Tools) -> None:
@@ -239,7 +242,6 @@ def _audit(
     target = str(work.near.stage.target_id)
     judged = audit.judge(outcomes, marks=_marks(work, target), samples=aside.samples, seconds=took)
     _keep_verdicts(work, tools, judged, target)
-    staging.remove(tools.places, scratch_of(tools, work.stage_run_id))
 
 
 def _keep_verdicts(work: Work, tools: Tools, judged: audit.Audited, dataset_id: str) -> None:
