@@ -203,6 +203,20 @@ def test_a_check_that_cannot_be_put_to_the_rows_failed_with_its_cause(bench: Ben
     assert "no_such_column" in str(wrong.message)
 
 
+def test_a_check_that_raises_on_a_row_failed_with_its_cause_and_spoils_no_other(
+    bench: Bench,
+) -> None:
+    raising = {"type": "expression", "sql": "10 / amount > 1", "severity": "warning"}
+    ruled(bench, raising, {**POSITIVE, "on_fail": "quarantine"})
+    bench.bring("a.jsonl", {"id": 1, "amount": 0}, {"id": 2, "amount": -1})
+    done = bench.run()[1]
+
+    assert counts(done) == (2, 1, 1, 0)
+    wrong, right = said(bench, done)
+    assert (wrong.passed, right.passed, right.broken) == (False, True, 1)
+    assert "ivision by zero" in str(wrong.message)
+
+
 def test_personal_data_is_masked_in_samples(bench: Bench) -> None:
     target = """
 targets:
