@@ -121,7 +121,11 @@ def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str
             files = tools.increments.files(dataset)
             return _files(spark, dataset, files, tools).rows.drop(SOURCE_FILE)
         case "table":
-            return spark.table(_table(spark, dataset).sql_name)
+            table = _table(spark, dataset)
+            # One snapshot, however often it is read and whoever publishes meanwhile.
+            snapshot = table.current_snapshot()
+            reader = spark.read if snapshot is None else spark.read.option("snapshot-id", snapshot)
+            return reader.table(table.sql_name)
         case _:
             assert dataset.target is not None
             location = dataset.target.location or dataset.target.target_id

@@ -7,34 +7,49 @@ footers, wherever Spark runs.
 
 from __future__ import annotations
 
+import logging
 import warnings
 
 from goldsmith.engine import staging
 from goldsmith.engine.lake import RUN_PROPERTY, LakeTable, LostRace
 from goldsmith.planning.places import Places
 
+_LOG = logging.getLogger(__name__)
+
 
 def register(
     table: LakeTable, places: Places, *, folder: str, branch: str, run_id: str, replace_all: bool
-) -> None:
-    """Add the folder's files to a branch, signed with the run's id, or let it hold only them."""
+) -> bool:
+    """Add the folder's files to a branch, signed with the run's id, or let it hold only them.
+
+    False, and nothing done, where such files cannot be files of the table: it is partitioned, or
+    a column is of a type that only Iceberg's own writers write right.
+    """
     from pyiceberg.exceptions import CommitFailedException
     from pyiceberg.expressions import AlwaysTrue
 
     catalog = places.lake()
     assert catalog is not None  # Spark made the table there
     known = catalog.load_table(table.parts[1:])
+    if not known.spec().is_unpartitioned():
+        return False
     files = [staging.for_spark(file) for file in staging.files(places, folder)]
     signed = {RUN_PROPERTY: run_id}
+    transaction = known.transaction()
     try:
-        with known.transaction() as transaction, warnings.catch_warnings():
+        with warnings.catch_warnings():
             # To replace the rows of an empty table is nothing to be warned of.
             warnings.filterwarnings("ignore", message="Delete operation did not match")
             if replace_all:
                 transaction.delete(AlwaysTrue(), snapshot_properties=signed, branch=branch)
-            if files:
-                transaction.add_files(
-                    files, snapshot_properties=signed, check_duplicate_files=False, branch=branch
-                )
+            transaction.add_files(
+                files, snapshot_properties=signed, check_duplicate_files=False, branch=branch
+            )
+    except (KeyError, NotImplementedError, TypeError, ValueError) as error:
+        _LOG.warning("files of %s are written again: %s", table, error)
+        return False
+    try:
+        transaction.commit_transaction()
     except CommitFailedException as error:
         raise LostRace(table=str(table), cause=str(error)) from error
+    return True

@@ -125,6 +125,17 @@ def test_every_row_of_a_repeated_key_goes_where_its_check_says(bench: Bench, on_
         ] == [["unique", "in_range"], ["unique"]]
 
 
+def test_a_batch_without_rows_and_a_partitioned_table(bench: Bench) -> None:
+    ruled(bench, {**POSITIVE, "on_fail": "quarantine"}, {**UNIQUE, "on_fail": "drop"})
+    parted = RULES.replace("CHECKS", json.dumps([{**POSITIVE, "on_fail": "quarantine"}]))
+    bench.apply(parted + "    partition_by: [id]\n")
+    bench.bring("a.jsonl", "")
+    assert counts(bench.run()[1]) == (0, 0, 0, 0)
+    bench.bring("b.jsonl", {"id": 1, "amount": 1}, {"id": 2, "amount": 2}, {"id": 3, "amount": -3})
+    assert counts(bench.run()[1]) == (3, 2, 1, 0)
+    assert bench.rows("bronze", "id") == [(1,), (2,)]
+
+
 def test_more_checks_than_a_word_has_bits(bench: Bench) -> None:
     many = [{**POSITIVE, "min": -place, "on_fail": "quarantine"} for place in range(130)]
     ruled(bench, *many)

@@ -136,9 +136,8 @@ class LakeDestination:
             )
         faults.reach("broken-kept")
         # An empty write is a snapshot too, and says that the stage run was here.
-        as_they_lie = parted.counts[GOOD] and not parted.moved and not order.partition_by
-        if as_they_lie and _is_plain(order):
-            self._register(order, branch, folder)
+        as_they_lie = parted.counts[GOOD] and not parted.moved and _is_plain(order)
+        if as_they_lie and self._register(order, branch, folder):
             self._agree(order, parted.counts[GOOD])
         else:
             self._write(order, parted.of(GOOD), branch)
@@ -154,11 +153,11 @@ class LakeDestination:
             samples=samples,
         )
 
-    def _register(self, order: Order, branch: str, folder: str) -> None:
-        """Make the good rows' files files of the table: they are not written again."""
+    def _register(self, order: Order, branch: str, folder: str) -> bool:
+        """Make the good rows' files files of the table, where they can be: nothing is rewritten."""
         if order.replaced_files and not order.from_scratch:
             self._take_back(order.replaced_files, branch)
-        register(
+        return register(
             self.table,
             self.places,
             folder=f"{folder}/{SIDE}={GOOD}",
