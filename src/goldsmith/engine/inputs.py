@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Source
@@ -23,7 +23,7 @@ from goldsmith.planning.neighbourhood import Dataset
 from goldsmith.planning.words import layer_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
 
 
@@ -90,20 +90,27 @@ class Read:
 
     rows: Mapping[str, DataFrame]
     malformed: Mapping[str, DataFrame] = field(default_factory=dict)
+    #: How many of those there are, known once the rows were written; not of every input.
+    counted: Mapping[str, Observation] = field(default_factory=dict)
 
 
 def read(spark: SparkSession, work: Work, chosen: Chosen, tools: Tools) -> Read:
     """The rows that were chosen, as DataFrames; nothing is evaluated yet."""
     rows: dict[str, DataFrame] = {}
     malformed: dict[str, DataFrame] = {}
+    counted: dict[str, Observation] = {}
+    # SQL may stop reading early; without it every record passes on its way to the table.
+    reads_all = work.near.words.sql is None and work.asked.limit is None
     for dataset in work.near.inputs:
         name = dataset.dataset_id
         match dataset_kind(dataset):
             case "files":
                 found = _files(spark, dataset, chosen.consumed.files[name], tools)
-                rows[name] = found.rows
                 if found.malformed is not None:
                     malformed[name] = found.malformed
+                    if reads_all:
+                        found, counted[name] = _counting(found)
+                rows[name] = found.rows
             case "table":
                 rows[name] = _rows_of_table(spark, dataset, chosen)
             case _:
@@ -111,7 +118,17 @@ def read(spark: SparkSession, work: Work, chosen: Chosen, tools: Tools) -> Read:
     if work.asked.limit is not None and work.near.inputs:
         first = work.near.inputs[0].dataset_id
         rows[first] = rows[first].limit(work.asked.limit)
-    return Read(rows=rows, malformed=malformed)
+    return Read(rows=rows, malformed=malformed, counted=counted)
+
+
+def _counting(found: file_reader.FilesRead) -> tuple[file_reader.FilesRead, Observation]:
+    """The same records; the malformed among them are counted in whatever pass reads them all."""
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    seen = Observation("goldsmith_malformed")
+    number = F.count(F.when(found.is_malformed, F.lit(1))).alias("malformed")
+    return replace(found, all_rows=found.all_rows.observe(seen, number)), seen
 
 
 def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str) -> DataFrame:

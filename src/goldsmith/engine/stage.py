@@ -20,6 +20,7 @@ from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
 from goldsmith.engine.inputs import Chosen, Read, choose, read
 from goldsmith.engine.leasing import Held
+from goldsmith.engine.parting import CountsDisagree
 from goldsmith.engine.session import new_session
 from goldsmith.engine.shaping import Shape, shape
 from goldsmith.engine.surroundings import scratch_of, surroundings
@@ -206,7 +207,17 @@ def _pre_check(spark: SparkSession, work: Work, tools: Tools, found: Read, chose
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     """Keep records that could not be parsed; how many there were."""
     keeper = keeper_of(work, tools)
-    kept = sum(keeper.keep_malformed(malformed) for malformed in found.malformed.values())
+    kept = 0
+    for name, malformed in found.malformed.items():
+        seen = found.counted[name].get.get("malformed") if name in found.counted else None
+        if seen == 0:  # the pass that wrote the rows met none
+            continue
+        there = keeper.keep_malformed(malformed)
+        if seen is not None and there != seen:
+            raise CountsDisagree(
+                target=name, counted=f"{seen:,} malformed records", written=f"{there:,}"
+            )
+        kept += there
     faults.reach("quarantine-written")
     return kept
 
