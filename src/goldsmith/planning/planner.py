@@ -78,10 +78,15 @@ def _plan(
     stops = Stops.of(survey.rows.rows(Flag), now)
     stages: dict[str, PlannedStage] = {}
     upstream = survey.upstream
+    held: dict[str, Fate] = {}
     for name in chosen:
         near = survey.stages[name]
-        after = upstream[name] and tuple([e for e in upstream[name] if e in stages])
-        stage = _planned(near, after, stages, stops)
+        after = upstream[name]
+        if selection and after:
+            after = tuple([earlier for earlier in after if earlier in stages])
+        stage = _planned(near, after, held, stops)
+        if stage.fate is not Fate.READY:
+            held[name] = stage.fate
         if look is not None and stage.fate is Fate.READY:
             stage = _looked_at(stage, stages, look)
         if expected:
@@ -166,16 +171,15 @@ def said(flag: Flag) -> str:
 def _planned(
     near: Neighbourhood,
     after: tuple[str, ...],
-    stages: Mapping[str, PlannedStage],
+    held: Mapping[str, Fate],
     stops: Stops,
 ) -> PlannedStage:
     stopped = stops.on(near)
     if stopped is not None:
         return PlannedStage(near=near, fate=Fate.STOPPED, because=stopped, after=after)
-    if after:
-        held = next((e for e in after if stages[e].fate in (Fate.STOPPED, Fate.BLOCKED)), None)
-        if held is not None:
-            why = f"reads what {held} writes, and that is {stages[held].fate}"
+    for earlier in after if held else ():
+        if earlier in held:
+            why = f"reads what {earlier} writes, and that is {held[earlier]}"
             return PlannedStage(near, Fate.BLOCKED, why, after)
     return PlannedStage(near, Fate.READY, "its inputs have not been looked at", after)
 

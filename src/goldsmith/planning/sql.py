@@ -23,6 +23,8 @@ _FACTS_VERSION = "1"
 _WORD = re.compile(r"([\w$.]+)", re.ASCII)
 _MARK = "goldsmith_dataset_"
 _PLACEHOLDER = re.compile(rf"{_MARK}\d+_")
+#: More would cost a text that fits none of them more than they save.
+_MOST_TEMPLATES = 8
 _VOLATILE_NAMES = frozenset(
     (
         *("now", "current_date", "current_timestamp", "current_time", "localtimestamp"),
@@ -51,6 +53,49 @@ class QueryFacts(NamedTuple):
     columns: tuple[str, ...] | None = None
 
 
+class Template(NamedTuple):
+    """A shape as a pattern: of texts made from one template only the first are split into words.
+
+    A text that fits has known ids where the shape has its placeholders and the same words
+    elsewhere, and none of those was an id when the shape was made.
+    """
+
+    pattern: re.Pattern[str]
+    marks: tuple[str, ...]
+    dialect: str | None
+    facts: QueryFacts
+    #: Nothing but what it reads names an id.
+    only_reads: bool
+
+    @classmethod
+    def of(cls, shape: str, dialect: str | None, facts: QueryFacts) -> Template:
+        pieces = _PLACEHOLDER.split(shape)
+        said = [re.escape(pieces[0])]
+        groups: dict[str, int] = {}
+        for mark, piece in zip(_PLACEHOLDER.findall(shape), pieces[1:], strict=True):
+            known = groups.get(mark)
+            groups.setdefault(mark, len(groups) + 1)
+            said.append(r"([\w$.]+)" if known is None else rf"\{known}(?![\w$])")
+            said.append(re.escape(piece))
+        only_reads = _MARK not in repr(facts._replace(reads=()))
+        pattern = re.compile("".join(said), re.ASCII)
+        return cls(pattern, tuple(groups), dialect, facts, only_reads)
+
+    def facts_of(self, text: str, known: frozenset[str]) -> QueryFacts | None:
+        """The facts of a text, if it fits."""
+        match = self.pattern.fullmatch(text)
+        if match is None:
+            return None
+        ids = match.groups()
+        if not known.issuperset(ids) or len(set(ids)) < len(ids):
+            return None
+        there = dict(zip(self.marks, ids, strict=True))
+        if self.only_reads:
+            reads = tuple([there.get(name, name) for name in self.facts.reads])
+            return self.facts._replace(reads=reads)
+        return _with_ids(self.facts, there)
+
+
 class SqlReader:
     """Reads SQL texts against the known dataset ids, parsing each shape of text once."""
 
@@ -60,6 +105,8 @@ class SqlReader:
         self._kept = dict(kept or {})
         self._seen: dict[tuple[str, str | None], QueryFacts] = {}
         self._parsed: dict[str, dict[str, Any]] = {}
+        #: Shapes seen more than once, the last one that fitted first.
+        self._templates: list[Template] = []
 
     def knowing(self, dataset_ids: frozenset[str]) -> SqlReader:
         """The same reader, with everything it has parsed, over other ids."""
@@ -73,10 +120,19 @@ class SqlReader:
         """The facts of one text."""
         if len(text) > MOST_CHARACTERS:
             return QueryFacts(error=f"it is {len(text):,} characters long", line=1)
+        for place, template in enumerate(self._templates):
+            facts = template.facts_of(text, self._ids) if template.dialect == dialect else None
+            if facts is not None:
+                if place:
+                    self._templates.insert(0, self._templates.pop(place))
+                return facts
         shape, ids = self._shape(text)
         facts = self._seen.get((shape, dialect))
         if facts is None:
             facts = self._seen[shape, dialect] = self._looked_up(shape, dialect)
+        elif ids:
+            self._templates.insert(0, Template.of(shape, dialect, facts))
+            del self._templates[_MOST_TEMPLATES:]
         return _with_ids(facts, ids) if ids else facts
 
     def _looked_up(self, shape: str, dialect: str | None) -> QueryFacts:
