@@ -160,7 +160,7 @@ def test_clean_removes_what_a_dead_process_left(server: Bench) -> None:
     def die(point: str) -> None:
         if point == "warehouse-copied":
             assert isinstance(server.warehouse, ServerWarehouse)
-            session_id = server.warehouse.session_ids[order.stage_run_id]
+            (session_id,) = server.warehouse.session_ids
             server.ask("SELECT pg_terminate_backend(%s, 10000)", session_id)
 
     with pytest.raises(WarehouseUnreachable):

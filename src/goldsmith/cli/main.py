@@ -23,11 +23,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("goldsmith.cli.apply:apply", "Make the catalog say what the files say."),
     "plan": ("goldsmith.cli.plan:plan", "What would run, and why."),
     "run": ("goldsmith.cli.run:run", "Run what is selected."),
+    "stop": ("goldsmith.cli.flags:stop", "Stop anything, running or not, by a row."),
+    "release": ("goldsmith.cli.flags:release", "Take a stop back."),
     "status": ("goldsmith.cli.status:status", "What runs, waits and failed, now."),
     "why": ("goldsmith.cli.why:why", "Why something runs, waits, was stopped or failed."),
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
     "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
+    "flags": ("goldsmith.cli.flags:flags", "The rows that stop things."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

@@ -1,14 +1,17 @@
 """Points where a test may end the process, by name: every line is the one where it is killed.
 
 `GOLDSMITH_FAULT=after-write` kills this process with SIGKILL when it gets there;
-`after-write:2` at the second time; `after-write:freeze` stops it as SIGSTOP does.
+`after-write:2` at the second time; `after-write:freeze` stops it as SIGSTOP does;
+`after-write:hold=FILE` makes FILE and goes on once somebody has taken it away.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import time
 from collections import Counter
+from pathlib import Path
 
 #: Every point, in the order a stage run meets them.
 POINTS = (
@@ -41,6 +44,9 @@ POINTS = (
     "warehouse-ledger-written",
     "warehouse-committed",
     "staging-removed",
+    "stopping",
+    "stop-cleaned",
+    "stop-recorded",
     "run-finished",
     "request-done",
 )
@@ -57,7 +63,15 @@ def reach(point: str) -> None:
     if name != point:
         return
     _reached[point] += 1
-    if how == "freeze":
+    if how.startswith("hold="):
+        _hold(Path(how.removeprefix("hold=")))
+    elif how == "freeze":
         os.kill(os.getpid(), signal.SIGSTOP)
     elif _reached[point] == int(how or 1):
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _hold(file: Path) -> None:
+    file.touch()
+    while file.exists():
+        time.sleep(0.01)

@@ -9,7 +9,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from goldsmith.engine import faults, ledger, recover
+from goldsmith.engine import faults, ledger, recover, stopping
+from goldsmith.engine.cancel import end_jvm
+from goldsmith.engine.ending import Stopped, WorkerEnded
 from goldsmith.engine.failures import StageTimeout, readable
 from goldsmith.engine.leasing import Held, TargetBusy
 from goldsmith.engine.session import new_session
@@ -61,6 +63,8 @@ class _Walk:
         self.before = dict(_before(plan))
         self.outcome: dict[str, StageRun] = {}
         self.runs: dict[str, Run] = {}
+        self.works: dict[str, Work] = {}
+        self.worker_ended: WorkerEnded | None = None
 
     def walk(self) -> list[Run]:
         for stage in self.plan.stages:
@@ -77,6 +81,8 @@ class _Walk:
         working: dict[Future[StageRun], str] = {}
         with ThreadPoolExecutor(self.orders.at_once, thread_name_prefix="stage") as pool:
             while left or working:
+                if self.worker_ended is not None and not working:
+                    raise self.worker_ended
                 for name in [n for n in left if self._is_ready(n)]:
                     left.remove(name)
                     stage = self.stages[name]
@@ -98,7 +104,9 @@ class _Walk:
 
     def _passed_over(self, stage: PlannedStage) -> StageRun | None:
         """Write down that a stage is not begun: stopped, blocked, or fed by a failed one."""
-        if stage.fate in (Fate.STOPPED, Fate.BLOCKED):
+        if stage.fate is Fate.STOPPED:
+            return self._pass(stage, events.StageStopped(because=stage.because))
+        if stage.fate is Fate.BLOCKED:
             return self._pass(stage, events.StageBlocked(because=stage.because))
         for earlier in stage.after:
             status = self.outcome[earlier].status
@@ -107,7 +115,9 @@ class _Walk:
                 return self._pass(stage, events.StageBlocked(because=why))
         return None
 
-    def _pass(self, stage: PlannedStage, happened: events.StageBlocked) -> StageRun:
+    def _pass(
+        self, stage: PlannedStage, happened: events.StageBlocked | events.StageStopped
+    ) -> StageRun:
         passed = stage_run_of(self._work(stage))
         return stage_runs.pass_over(self.tools.journal, passed, happened)
 
@@ -123,8 +133,19 @@ class _Walk:
 
     def _stage(self, stage: PlannedStage) -> StageRun:
         work = self._work(stage)
+        self.works[work.stage_run_id] = work
         try:
+            with self.tools.watched(work):
+                return self._watched(stage, work)
+        finally:
+            del self.works[work.stage_run_id]
+
+    def _watched(self, stage: PlannedStage, work: Work) -> StageRun:
+        try:
+            work.ended.check()
             held = self._lease(work)
+        except Stopped as stopped:
+            return self._pass(stage, events.StageStopped(because=stopped.because))
         except GoldsmithError as error:
             return self._failed_before(work, error)
         self.orders.tell("started", stage, None)
@@ -133,12 +154,32 @@ class _Walk:
             with _limit(work):
                 return run_stage(work, self.tools, held)
         except Exception as error:
-            # The door around everything a stage can meet: user's SQL, files, Spark itself.
-            _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-            return self._failed(work, _cause(error, work, self.tools))
+            return self._ended(work, held, error)
         finally:
             held.let_go()
             faults.reach("lease-released")
+
+    def _ended(self, work: Work, held: Held, error: Exception) -> StageRun:
+        """The door around everything a stage can meet: a stop, user's SQL, files, Spark itself."""
+        match work.ended.cause:
+            case Stopped():
+                return stopping.stop(work, self.tools, held, end_worker=self._end_worker)
+            case WorkerEnded() as cause:
+                # Its JVM is gone: the next process asks the target what became of it.
+                raise cause from error
+            case cause:
+                _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
+                known = readable(error, work.near, self.tools.increments.listed())
+                return self._failed(work, cause or known)
+
+    def _end_worker(self, work: Work, tasks: int) -> bool:
+        """End the JVM for tasks that will not die; everything else in it waits again."""
+        ended = WorkerEnded(stage=work.near.stage_id, tasks=tasks)
+        self.worker_ended = ended
+        for other in list(self.works.values()):
+            if other is not work:
+                other.ended.order(ended)
+        return end_jvm(self.tools.spark())
 
     def _lease(self, work: Work) -> Held:
         """Take the place the stage writes, after whoever writes it now."""
@@ -157,6 +198,7 @@ class _Walk:
                 holder = leases.holder(self.tools.journal, resource)
                 raise TargetBusy(resource=resource, holder=str(holder and holder.owner))
             work.ended.wait(_ASK_AGAIN_SECONDS)
+            work.ended.check()
 
     def _failed_before(self, work: Work, error: GoldsmithError) -> StageRun:
         """The stage could not even begin."""
@@ -207,6 +249,7 @@ class _Walk:
         """How a run ended is how its worst stage did."""
         mine = [out for out in self.outcome.values() if out.run_id == run.run_id]
         failed = next((out for out in mine if out.status == RunStatus.FAILED), None)
+        stopped = next((out for out in mine if out.status == RunStatus.STOPPED), None)
         blocked = next((out for out in mine if out.status == RunStatus.BLOCKED), None)
         planned = [s for s in self.plan.stages if s.near.stage.pipeline_id == run.pipeline_id]
         if failed is not None:
@@ -215,6 +258,8 @@ class _Walk:
                 error_message=failed.error_message,
                 because=f"stage {failed.stage_order} failed",
             )
+        elif stopped is not None:
+            happened = events.RunStopped(because=stopped.because)
         elif len(mine) < len(planned):
             happened = events.RunInterrupted(because="it was interrupted")
         elif blocked is not None:
@@ -239,7 +284,10 @@ class _limit:  # noqa: N801 - reads as a word in a with statement
 
     def __init__(self, work: Work) -> None:
         seconds = work.near.stage.timeout_sec
-        self._timer = None if seconds is None else threading.Timer(seconds, work.ended.set)
+        self._timer = None
+        if seconds is not None:
+            late = StageTimeout(stage=work.near.stage_id, seconds=seconds)
+            self._timer = threading.Timer(seconds, work.ended.order, args=(late,))
 
     def __enter__(self) -> None:
         if self._timer is not None:
@@ -253,13 +301,6 @@ class _limit:  # noqa: N801 - reads as a word in a with statement
 
 def _facts(work: Work) -> dict[str, object]:
     return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
-
-
-def _cause(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
-    seconds = work.near.stage.timeout_sec
-    if work.ended.is_set() and seconds is not None:
-        return StageTimeout(stage=work.near.stage_id, seconds=seconds)
-    return readable(error, work.near, tools.increments.listed())
 
 
 def outcomes(ended: list[Run]) -> Mapping[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sys
@@ -49,6 +50,14 @@ def new_session(spark: SparkSession) -> SparkSession:
         for name, value in _MEANING.items():
             own.conf.set(name, value)
     return own
+
+
+def stop(spark: SparkSession) -> None:
+    """End the session all stages share; its JVM may be gone already."""
+    from py4j.protocol import Py4JError
+
+    with contextlib.suppress(Py4JError, OSError):
+        spark.stop()
 
 
 def is_connect(spark: Any) -> bool:

@@ -55,6 +55,8 @@ def _settle(work: Work, tools: Tools) -> None:
 def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     spark = new_session(tools.spark())
     destination = destination_of(spark, work.near, tools)
+    work.ended.cancels.append(destination.cancel)
+    work.ended.check()
     _start(work, tools, held)
     faults.reach("started")
     ledger.note(tools.journal, work.near.stage_id, work.stage_run_id, chosen.consumed)
@@ -78,6 +80,7 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     _step(work, tools, "publish")
     held.still_mine()
     faults.reach("before-publish")
+    work.ended.check()
     published = destination.publish(order, aside, held.lease.token)
     return record(work, tools, held, published, aside=aside, quarantined=kept, audited=audited)
 
@@ -156,6 +159,7 @@ def _start(work: Work, tools: Tools, held: Held) -> None:
 
 
 def _step(work: Work, tools: Tools, step: str) -> None:
+    work.ended.check()
     stage_runs.step(tools.journal, work.stage_run_id, step)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.engine.ending import Ending
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
@@ -32,6 +33,10 @@ class Tools:
     #: Schemas that were inferred once, by dataset.
     kept_schema: Callable[[str], str | None]
     keep_schema: Callable[[str, str], None]
+    #: While inside, the rows that stop things end this work.
+    watched: Callable[[Work], AbstractContextManager[None]] = field(
+        default=lambda work: nullcontext()
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,5 +64,5 @@ class Work:
     attempt: int
     asked: Asked
     at: datetime
-    #: Set when the stage has to end: a stop, or a lease that was lost.
-    ended: threading.Event = field(default_factory=threading.Event)
+    #: Ordered when the stage has to end: a stop, its time limit, a catalog that is lost.
+    ended: Ending = field(default_factory=Ending)

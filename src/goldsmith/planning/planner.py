@@ -15,6 +15,7 @@ from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
 from goldsmith.planning.selection import select
+from goldsmith.planning.stops import Stops
 from goldsmith.planning.survey import Survey
 
 if TYPE_CHECKING:
@@ -119,53 +120,6 @@ def _errors_about(survey: Survey, chosen: Iterable[str]) -> tuple[Finding, ...]:
                 (t, said) for t in (("sources", "targets") if table == "dataset" else (table,))
             }
     return tuple(error for error in survey.errors if (error.table, error.key) in about)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stops:
-    """Which things flags stop at one moment."""
-
-    by_entity: Mapping[tuple[str, str], Flag]
-
-    @classmethod
-    def of(cls, flags: Iterable[Flag], now: datetime) -> Stops:
-        return cls(
-            by_entity={
-                (flag.entity_type, flag.entity_id): flag for flag in flags if flag.stops(now)
-            }
-        )
-
-    def on(self, near: Neighbourhood) -> str | None:
-        """Why a stage is stopped, if it is."""
-        stage = near.stage
-        if near.pipeline is not None and not near.pipeline.enabled:
-            return f"pipeline '{stage.pipeline_id}' is not enabled"
-        if not stage.enabled:
-            return f"stage '{near.stage_id}' is not enabled"
-        if not self.by_entity:
-            return None
-        entities = [
-            ("everything", "*"),
-            ("pipeline", stage.pipeline_id),
-            ("stage", near.stage_id),
-            *(("source", dataset.dataset_id) for dataset in near.inputs),
-            ("target", stage.target_id or ""),
-        ]
-        flag = next((self.by_entity[e] for e in entities if e in self.by_entity), None)
-        return None if flag is None else said(flag)
-
-
-def said(flag: Flag) -> str:
-    """A flag in words."""
-    what = (
-        "everything"
-        if flag.entity_type == "everything"
-        else f"{flag.entity_type} '{flag.entity_id}'"
-    )
-    who = f" by {flag.updated_by}" if flag.updated_by else ""
-    why = f" ({flag.reason})" if flag.reason else ""
-    until = f" until {flag.ends_at:%Y-%m-%d %H:%M} UTC" if flag.ends_at else ""
-    return f"{what} is switched off{who}{until}{why}"
 
 
 def _planned(

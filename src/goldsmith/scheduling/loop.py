@@ -7,12 +7,15 @@ their targets next.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from goldsmith.catalog.flags import Flag
 from goldsmith.engine import faults
+from goldsmith.engine.ending import WorkerEnded
 from goldsmith.engine.run import Orders, run_plan
 from goldsmith.engine.work import Asked, Tools
 from goldsmith.errors import GoldsmithError
@@ -24,7 +27,8 @@ from goldsmith.planning import planner
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Fate
-from goldsmith.planning.selection import select
+from goldsmith.planning.selection import NothingSelected, select
+from goldsmith.planning.stops import Stops
 from goldsmith.runtime import Runtime
 
 _SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
@@ -111,6 +115,7 @@ def tick(
     somebody waits for that one.
     """
     put_back_the_dead(runtime)
+    put_back_the_released(runtime)
     turned = []
     for due in requests.due(runtime.journal):
         taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
@@ -149,6 +154,27 @@ def put_back_the_dead(runtime: Runtime) -> list[Request]:
     return back
 
 
+def put_back_the_released(runtime: Runtime) -> list[Request]:
+    """Requests that were stopped wait again once no row stops what they were stopped at."""
+    journal = runtime.journal
+    held = requests.standing(journal, RequestStatus.STOPPED)
+    if not held:
+        return []
+    survey = runtime.surveyor.survey()
+    stops = Stops.of(survey.rows.rows(Flag), datetime.now(UTC))
+    back = []
+    for request in held:
+        stopped = runs.stages_stopped(journal, request.run_ids)
+        if not stopped:
+            # It was not even begun. Of a pipeline that is gone there is nothing to put back.
+            with contextlib.suppress(NothingSelected):
+                stopped = list(select(survey, request.selection))
+        there = [survey.stages[name] for name in stopped if name in survey.stages]
+        if there and not any(stops.on(near) for near in there):
+            back.append(requests.requeue(journal, request.request_id, "what stopped it is gone"))
+    return back
+
+
 def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> Turned:
     """Plan a request from the rows as they are now, run the plan, write down how it ended."""
     journal, worker = runtime.journal, str(tools.owner)
@@ -156,6 +182,9 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         ended = _run(runtime, tools, orders, request)
     except EverythingStopped as error:
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
+        raise
+    except WorkerEnded as error:
+        requests.requeue(journal, request.request_id, str(error), worker=worker)
         raise
     except GoldsmithError as error:
         because = f"{error} [{error.code}]"
@@ -166,12 +195,18 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         requests.requeue(journal, request.request_id, "it was interrupted", worker=worker)
         raise
     ids = [run.run_id for run in ended]
+    stopped = next((run for run in ended if run.status == RunStatus.STOPPED), None)
     failed = next((run for run in ended if run.status not in _SUCCEEDED), None)
+    how = requests.How(run_ids=ids, worker=worker)
     if failed is None:
-        done = requests.done(journal, request.request_id, run_ids=ids, worker=worker)
+        done = requests.done(journal, request.request_id, **how)
+    elif stopped is not None:
+        # Released, all of it is looked at again; what was published has nothing new to do.
+        how["because"] = stopped.because
+        done = requests.stopped(journal, request.request_id, **how)
     else:
-        why = failed.error_message or failed.because
-        done = requests.failed(journal, request.request_id, because=why, run_ids=ids, worker=worker)
+        how["because"] = failed.error_message or failed.because
+        done = requests.failed(journal, request.request_id, **how)
     faults.reach("request-done")
     return Turned(request=done, runs=tuple(ended))
 

@@ -14,6 +14,7 @@ from goldsmith.engine.work import Tools
 from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling.kill_switch import KillSwitch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @contextmanager
 def workshop(runtime: Runtime) -> Iterator[Tools]:
     """The tools of this process, put away at the end."""
-    opened = _Opened(runtime)
+    opened, switch = _Opened(runtime), KillSwitch(runtime)
     try:
         yield Tools(
             spark=opened.spark,
@@ -33,8 +34,10 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            watched=switch.watching,
         )
     finally:
+        switch.close()
         opened.close()
 
 
@@ -67,4 +70,4 @@ class _Opened:
         for warehouse in self._warehouses:
             warehouse.close()
         if self._spark is not None:
-            self._spark.stop()
+            session.stop(self._spark)

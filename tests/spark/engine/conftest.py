@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,7 @@ from goldsmith.catalog.catalog import Catalog
 from goldsmith.engine import kept_schemas
 from goldsmith.engine.run import Orders
 from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.engine.work import Asked, Tools
+from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.journal import runs
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import StageRun
@@ -63,7 +66,23 @@ class Bench:
             for stage_run in runs.stage_runs_of(runtime.journal, run.run_id)
         }
 
-    def tools(self) -> Tools:
+    def turn(self, tools: Tools) -> list[loop.Turned]:
+        """Carry out everything that is due."""
+        orders = Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
+        return loop.tick(self.runtime, tools, orders)
+
+    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What somebody types into sqlite3; `@` stands for this test's own prefix."""
+        file = self.runtime.settings.catalog.file
+        assert file is not None
+        with sqlite3.connect(file, timeout=30) as connection:
+            found = connection.execute(statement.replace("@", self.tag), values).fetchall()
+        connection.close()
+        return found
+
+    def tools(
+        self, watched: Callable[[Work], AbstractContextManager[None]] = lambda work: nullcontext()
+    ) -> Tools:
         runtime = self.runtime
         return Tools(
             spark=lambda: self.spark,
@@ -74,6 +93,7 @@ class Bench:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            watched=watched,
         )
 
     def rows(self, layer: str, *columns: str) -> list[tuple[Any, ...]]:

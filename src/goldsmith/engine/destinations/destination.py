@@ -71,3 +71,6 @@ class Destination(Protocol):
 
     def clean(self, stage_run_id: str) -> None:
         """Remove what a stage run left aside."""
+
+    def cancel(self) -> bool:
+        """End a statement that is under way elsewhere; False where there is none."""

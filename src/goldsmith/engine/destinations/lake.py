@@ -146,6 +146,9 @@ class LakeDestination:
         found = _published(self.table.summary(stage_run_id) or {"snapshot_id": snapshot})
         return replace(found, snapshot=snapshot)
 
+    def cancel(self) -> bool:
+        return False  # all of it is Spark's work, and Spark's jobs are cancelled by their tag
+
     def clean(self, stage_run_id: str) -> None:
         if self.table.exists():
             self.table.drop_branch(_branch(stage_run_id))

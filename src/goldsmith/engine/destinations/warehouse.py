@@ -109,6 +109,9 @@ class WarehouseDestination:
         self.warehouse.clean(self.location, stage_run_id)
         staging.remove(self.places, self._folder(stage_run_id))
 
+    def cancel(self) -> bool:
+        return self.warehouse.cancel()
+
     def _folder(self, stage_run_id: str) -> str:
         settings = self.places.settings.warehouses[str(self.target.type)]
         return staging.folder(self.places, settings, stage_run_id)

@@ -37,8 +37,8 @@ class ServerWarehouse(ABC):
         self.places = places
         self.settings = settings
         self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
-        #: Stage runs that are being loaded, and the session that does it: see `cancel`.
-        self.session_ids: dict[str, int] = {}
+        #: The sessions that are open, as the server numbers them: see `cancel`.
+        self.session_ids: set[int] = set()
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         with self._session(location) as session:
@@ -105,8 +105,14 @@ class ServerWarehouse(ABC):
                 raise publish.TableMissing(location=location, where=self.where)
             self._unload(session, Table.at(location, self.kind), there, folder)
 
+    def cancel(self) -> bool:
+        busy = tuple(self.session_ids)
+        for session_id in busy:
+            self._cancel(session_id)
+        return bool(busy)
+
     @abstractmethod
-    def cancel(self, session_id: int) -> None:
+    def _cancel(self, session_id: int) -> None:
         """End what a session is doing, from another one."""
 
     @abstractmethod
@@ -150,15 +156,16 @@ class ServerWarehouse(ABC):
     @contextlib.contextmanager
     def _session(self, location: str) -> Iterator[ServerSession]:
         session = self._open(location)
+        self.session_ids.add(session.session_id)
         try:
             yield session
         finally:
+            self.session_ids.discard(session.session_id)
             session.close()
 
     @contextlib.contextmanager
     def _working(self, load: Load, session: ServerSession, landing: Landing) -> Iterator[None]:
-        """Known by its session while it works; where it fails, nothing of it stays."""
-        self.session_ids[load.stage_run_id] = session.session_id
+        """Where a load fails, nothing of it stays."""
         try:
             yield
         except BaseException as error:
@@ -170,8 +177,6 @@ class ServerWarehouse(ABC):
                 # Whoever took over ended our session: that is no server which is gone.
                 raise publish.LoadGivenUp(location=load.location, token=load.token) from error
             raise
-        finally:
-            self.session_ids.pop(load.stage_run_id, None)
 
     def _is_given_up(self, load: Load) -> bool:
         try:

@@ -71,6 +71,9 @@ class Warehouse(Protocol):
     def unload(self, location: str, folder: str) -> None:
         """Write a table's rows as Parquet into a folder, for a stage that reads it."""
 
+    def cancel(self) -> bool:
+        """End what another thread is doing here; False where that is nothing."""
+
     def close(self) -> None:
         """Let go of connections."""
 
