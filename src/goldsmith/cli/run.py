@@ -63,6 +63,7 @@ def carry_out(
     at_once: int = 4,
     quiet: bool = False,
     as_json: bool = False,
+    silent: bool = False,
 ) -> None:
     """Ask for a run and do it here, with everything else that is due; exits 1 if it failed."""
     from goldsmith.engine.run import Orders
@@ -81,14 +82,14 @@ def carry_out(
         asked_by=whoami(),
         at_once=at_once,
         waits=waits,
-        tell=Teller(quiet=quiet or as_json).tell,
+        tell=Teller(quiet=quiet or as_json or silent).tell,
     )
     with workshop(runtime) as tools:
         turned = loop.tick(runtime, tools, orders, mine=asked.request_id)
     mine = next(t for t in turned if t.request.request_id == asked.request_id)
     if as_json:
         print_json(as_plain(runtime, turned))
-    else:
+    elif not silent:
         _say(turned)
     if not mine.succeeded:
         raise click.exceptions.Exit(1)

@@ -21,6 +21,7 @@ from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.landing import Landing, Table
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
+from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import (
     Load,
     Loaded,
@@ -150,6 +151,12 @@ class EmbeddedWarehouse:
             rows = session.connection.sql(f"SELECT * FROM {table.sql}")
             reader = rows.to_arrow_reader(_UNLOAD_ROWS)
             write(self.places, folder, reader.schema, reader)
+
+    def maintain(self, location: str) -> list[str]:
+        if not self.file.exists():
+            return []
+        with self._session(location) as session:
+            return vacuum(session, location)
 
     def close(self) -> None:
         """Nothing is kept open."""
