@@ -79,7 +79,12 @@ def _say(meant: Restoration) -> None:
 
 def _rebuild(door: Door, meant: Restoration) -> None:
     """A warehouse table: its stage is run over what it had read by then."""
-    from goldsmith.cli.run import carry_out
+    from goldsmith.cli.run import perform
+    from goldsmith.engine.states import CannotRestore
 
     selection = [f"stage:{meant.near.stage_id}"]
-    carry_out(door, selection, {"as_of": meant.after.snapshot}, silent=True)
+    _all, mine = perform(door, selection, {"as_of": meant.after.snapshot}, quiet=True)
+    failed = next((run for run in mine.runs if run.status != "succeeded"), None)
+    if failed is not None:
+        reason = str(failed.error_message or failed.because)
+        raise CannotRestore(dataset=meant.dataset.dataset_id, reason=reason)
