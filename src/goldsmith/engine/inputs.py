@@ -5,21 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.engine import staging
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.ledger import Consumed
+from goldsmith.engine.names import literal, name
 from goldsmith.engine.readers import files as file_reader
 from goldsmith.engine.readers import schemas
 from goldsmith.engine.readers.tables import read_new
 from goldsmith.engine.work import Tools, Work
 from goldsmith.planning.explain import dataset_kind, read_of
 from goldsmith.planning.files import FileSeen
-from goldsmith.planning.lake import current_snapshot
+from goldsmith.planning.lake import Since, history
 from goldsmith.planning.neighbourhood import Dataset
-from goldsmith.planning.words import layer_of
+from goldsmith.planning.window import Window
+from goldsmith.planning.words import layer_of, write_mode_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,17 +40,35 @@ class Chosen:
     since: Mapping[str, str | None]
     #: Why there is something to do; None where there is not.
     because: str | None
+    #: Everything the target held is replaced: what is read is all there is to it.
+    starts_over: bool = False
+    #: What of it the ledger is told; None: all of it.
+    noted: Consumed | None = None
+    #: Only rows of this window are read of the first input.
+    rows_of: RowsOf | None = None
 
 
-def choose(work: Work, tools: Tools) -> Chosen:
-    """Which files and snapshots are read: what is new, or all where the stage needs all."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowsOf:
+    """Rows whose column says a time within a window."""
+
+    column: str
+    window: Window
+
+
+def choose(work: Work, tools: Tools, *, all_because: str | None = None) -> Chosen:
+    """Which files and snapshots are read: what is new, or all where the stage needs all.
+
+    `all_because` is a reason to read everything, whatever is new.
+    """
     files: dict[str, list[FileSeen]] = {}
     snapshots: dict[str, str] = {}
     since: dict[str, str | None] = {}
     rewritten: list[str] = []
-    reasons: list[str] = []
+    reasons = [] if all_because is None else [all_because]
+    starts_over = work.asked.full_refresh
     for place, dataset in enumerate(work.near.inputs):
-        everything = work.asked.full_refresh or read_of(work.near, place) == "all"
+        everything = all_because is not None or read_of(work.near, place) == "all"
         match dataset_kind(dataset):
             case "files":
                 there = tools.increments.files(dataset)
@@ -58,26 +79,65 @@ def choose(work: Work, tools: Tools) -> Chosen:
                 if new:
                     reasons.append(f"{dataset.dataset_id}: {len(new)} new files")
             case "table":
-                newest = current_snapshot(dataset, tools.places)
+                past = history(dataset, tools.places)
                 before = tools.increments.read_up_to(work.near, dataset)
-                since[dataset.dataset_id] = None if everything else before
-                if newest is not None:
-                    snapshots[dataset.dataset_id] = newest
-                    if newest != before:
-                        reasons.append(f"{dataset.dataset_id}: a new snapshot")
+                happened = past.since(before)
+                again = Again.YES if everything else _again(work, dataset, happened)
+                starts_over = starts_over or again is Again.FROM_SCRATCH
+                since[dataset.dataset_id] = before if again is Again.NO else None
+                if past.current is not None:
+                    snapshots[dataset.dataset_id] = past.current
+                    if happened not in (Since.NOTHING, Since.LAID_OUT):
+                        reasons.append(f"{dataset.dataset_id}: {_SAID[happened]}")
             case _:
                 reasons.append(f"{dataset.dataset_id}: a warehouse table")
     volatile = work.near.facts.volatile if work.near.facts else ()
     if volatile:
         reasons.append(f"its SQL asks for {', '.join(volatile)}")
-    if work.asked.full_refresh:
-        reasons.append("a full refresh was asked for")
     return Chosen(
         consumed=Consumed(files=files, snapshots=snapshots),
-        rewritten=() if work.asked.full_refresh else tuple(rewritten),
+        rewritten=() if starts_over else tuple(rewritten),
         since=since,
         because="; ".join(reasons) or None,
+        starts_over=starts_over,
     )
+
+
+_SAID = {
+    Since.NEVER_READ: "a new snapshot",
+    Since.ADDED: "a new snapshot",
+    Since.CHANGED: "a new snapshot",
+    Since.TAKEN_BACK: "it was restored, so everything is read again",
+    Since.EXPIRED: "the snapshot read before has expired, so everything is read again",
+}
+
+
+class Again(StrEnum):
+    """Whether an input that is read in parts has to be read again from its beginning."""
+
+    NO = "no"
+    #: And put over what is there: keys find their rows.
+    YES = "yes"
+    #: And in the place of what is there.
+    FROM_SCRATCH = "from scratch"
+
+
+def _again(work: Work, dataset: Dataset, happened: Since) -> Again:
+    """What the past of an input means for a stage that has read some of it."""
+    appends = work.near.words.write_mode == "append"
+    match happened:
+        case Since.TAKEN_BACK:
+            # An input that keeps all it was ever given holds all a stage has to know; one that
+            # is overwritten does not, and what the stage keeps of earlier days has to stay.
+            keeps = all(write_mode_of(writer) != "overwrite" for writer in dataset.writers)
+            return Again.FROM_SCRATCH if appends or keeps else Again.YES
+        case Since.EXPIRED:
+            return Again.FROM_SCRATCH if appends else Again.YES
+        case Since.CHANGED if appends:
+            # Rows of it were replaced: appended beside the ones they replace they would be twice.
+            return Again.FROM_SCRATCH
+        case _:
+            return Again.NO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,21 +153,37 @@ def read(spark: SparkSession, work: Work, chosen: Chosen, tools: Tools) -> Read:
     rows: dict[str, DataFrame] = {}
     malformed: dict[str, DataFrame] = {}
     for dataset in work.near.inputs:
-        name = dataset.dataset_id
+        dataset_id = dataset.dataset_id
         match dataset_kind(dataset):
             case "files":
-                found = _files(spark, dataset, chosen.consumed.files[name], tools)
-                rows[name] = found.rows
+                found = _files(spark, dataset, chosen.consumed.files[dataset_id], tools)
+                rows[dataset_id] = found.rows
                 if found.malformed is not None:
-                    malformed[name] = found.malformed
+                    malformed[dataset_id] = found.malformed
             case "table":
-                rows[name] = _rows_of_table(spark, dataset, chosen)
+                rows[dataset_id] = _rows_of_table(spark, dataset, chosen)
             case _:
-                rows[name] = _warehouse(spark, work, dataset, tools)
-    if work.asked.limit is not None and work.near.inputs:
-        first = work.near.inputs[0].dataset_id
+                rows[dataset_id] = _warehouse(spark, work, dataset, tools)
+    first = work.near.inputs[0].dataset_id if work.near.inputs else ""
+    if chosen.rows_of is not None:
+        rows[first] = rows[first].where(in_window(rows[first].schema, chosen.rows_of))
+    if work.asked.limit is not None and first:
         rows[first] = rows[first].limit(work.asked.limit)
     return Read(rows=rows, malformed=malformed)
+
+
+def in_window(schema: StructType, rows_of: RowsOf) -> str:
+    """SQL for: the row is of the window. What is no time is of none."""
+    from pyspark.sql.types import StringType
+
+    column = name(rows_of.column)
+    if isinstance(schema[rows_of.column].dataType, StringType):
+        column = f"try_cast({column} AS TIMESTAMP)"
+    start, end = (
+        f"TIMESTAMP {literal(f'{at:%Y-%m-%d %H:%M:%S.%f}')}"
+        for at in (rows_of.window.start, rows_of.window.end)
+    )
+    return f"{column} >= {start} AND {column} < {end}"
 
 
 def _files(

@@ -31,6 +31,13 @@ def is_known(tools: Tools, stage_run_id: str) -> bool:
         return connection.execute(asked).first() is not None
 
 
+def known(tools: Tools, stage_run_id: str, connection: sa.Connection | None = None) -> StageRun:
+    """A stage run as it has been written down."""
+    asked = sa.select(table).where(table.c.stage_run_id == stage_run_id)
+    with tools.journal.reading(connection) as reading:
+        return stored.select(reading, StageRun, asked)[0]
+
+
 def settle(tools: Tools, destination: Destination, target_id: str) -> list[StageRun]:
     """Settle every dead stage run of a target; we hold its lease, so none of them lives."""
     return [_settle(tools, destination, stage_run) for stage_run in unsettled(tools, target_id)]
@@ -47,11 +54,30 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
                 because="its process died before it published; nothing of it is left"
             )
         else:
-            ledger.count(connection, left.stage_run_id)
+            count(tools, left, connection)
             ended = _finished(published)
         return stage_runs.finish_stage_run(
             tools.journal, left.stage_run_id, ended, connection=connection
         )
+
+
+def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
+    """What a published stage run consumed counts, and what it was for is written down."""
+    ledger.count(connection, stage_run.stage_run_id)
+    if stage_run.facts.get("starts_over"):
+        consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
+        ledger.start_over(connection, consumer, stage_run.stage_run_id)
+    restored_to = stage_run.facts.get("restored_to")
+    if restored_to is not None:
+        restored = events.DatasetRestored(
+            actor=stage_run.facts.get("asked_by"),
+            pipeline_id=stage_run.pipeline_id,
+            run_id=stage_run.run_id,
+            dataset_id=str(stage_run.target_id),
+            to_snapshot=restored_to,
+            from_snapshot=stage_run.facts.get("restored_from"),
+        )
+        tools.journal.record(restored, connection=connection)
 
 
 def _finished(published: Published) -> events.StageFinished:

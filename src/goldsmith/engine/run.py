@@ -148,7 +148,7 @@ class _Walk:
             return self._pass(stage, events.StageStopped(because=stopped.because))
         except GoldsmithError as error:
             return self._failed_before(work, error)
-        self.orders.tell("started", stage, None)
+        self.orders.tell("started", stage, stage_run_of(work))
         faults.reach("leased")
         try:
             with _limit(work):

@@ -144,6 +144,18 @@ def _with_source_file(query: exp.Query, dataset: str | None) -> bool:
     return True
 
 
+def keeps_source_file(near: Neighbourhood) -> bool:
+    """Every row a stage gives says which file it came from."""
+    if near.words.layer != "bronze":
+        return False
+    if near.words.sql is None:
+        return True
+    query, _writes = query_of(statement_of(near.words.sql, near.words.dialect))
+    if query.is_star or SOURCE_FILE in query.named_selects:
+        return isinstance(query, exp.Select) and not query.args.get("group")
+    return _with_source_file(query, near.stage.source_id)
+
+
 def _by_options(rows: DataFrame, options: Mapping[str, Any]) -> DataFrame:
     """The declarative steps, always in this order."""
     if said := options.get("rename"):

@@ -7,17 +7,17 @@ target and completes the record, or cleans up and starts over (`recover.py`).
 
 from __future__ import annotations
 
-import hashlib
-import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldsmith.engine import audit, faults, ledger, quarantine, recover
+from goldsmith.engine import audit, faults, ledger, quarantine, recover, restoring
 from goldsmith.engine.cancel import tagged
+from goldsmith.engine.choosing import choose_for, note_on
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
-from goldsmith.engine.inputs import Chosen, Read, choose, read
-from goldsmith.engine.leasing import Held
+from goldsmith.engine.inputs import Chosen, Read, read
+from goldsmith.engine.leasing import Held, place_of
 from goldsmith.engine.schema import fit
 from goldsmith.engine.session import new_session
 from goldsmith.engine.shaping import Shape, shape
@@ -25,6 +25,7 @@ from goldsmith.engine.work import Tools, Work
 from goldsmith.engine.writers.scd2 import with_validity
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
+from goldsmith.planning.definition import definition_of
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.words import is_lake
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     """Write one dataset, all of it or nothing; its target's lease is held."""
     _settle(work, tools)
-    chosen = choose(work, tools)
+    chosen = choose_for(work, tools)
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
@@ -50,6 +51,7 @@ def _settle(work: Work, tools: Tools) -> None:
     if recover.unsettled(tools, target):
         destination = destination_of(new_session(tools.spark()), work.near, tools)
         recover.settle(tools, destination, target)
+    restoring.settle(tools, work.near.target)
 
 
 def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
@@ -57,9 +59,11 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     destination = destination_of(spark, work.near, tools)
     work.ended.cancels.append(destination.cancel)
     work.ended.check()
-    _start(work, tools, held)
+    _start(work, tools, held, chosen)
     faults.reach("started")
-    ledger.note(tools.journal, work.near.stage_id, work.stage_run_id, chosen.consumed)
+    ledger.note(
+        tools.journal, work.near.stage_id, work.stage_run_id, chosen.noted or chosen.consumed
+    )
     faults.reach("inputs-noted")
     _step(work, tools, "read")
     found = read(spark, work, chosen, tools)
@@ -113,24 +117,7 @@ def resource_of(near: Neighbourhood) -> str:
     """What the lease of a stage is held on: the place it writes, whatever its id."""
     target = near.target.target if near.target is not None else None
     assert target is not None
-    place = (target.location or target.target_id).rstrip("/")
-    return place if is_lake(target) else f"{target.type}:{place}"
-
-
-def definition_of(near: Neighbourhood) -> str:
-    """A hash of everything that decides what a stage's rows are."""
-    said = {
-        "sql": near.words.sql,
-        "dialect": near.words.dialect,
-        "mode": near.words.write_mode,
-        "keys": near.stage.keys,
-        "watermark": near.stage.watermark_column,
-        "partition_by": near.stage.partition_by,
-        "options": dict(near.stage.options),
-        "inputs": [dataset.dataset_id for dataset in near.inputs],
-    }
-    text = json.dumps(said, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return place_of(target)
 
 
 def stage_run_of(work: Work, token: int | None = None) -> StageRun:
@@ -150,12 +137,24 @@ def stage_run_of(work: Work, token: int | None = None) -> StageRun:
 
 
 def _skip(work: Work, tools: Tools) -> StageRun:
-    skipped = events.StageSkipped(because="nothing new of its inputs")
+    note = note_on(work, tools)
+    because = "nothing new of its inputs" + (f"; {note}" if note else "")
+    skipped = events.StageSkipped(because=because)
     return stage_runs.pass_over(tools.journal, stage_run_of(work), skipped)
 
 
-def _start(work: Work, tools: Tools, held: Held) -> None:
-    stage_runs.start_stage_run(tools.journal, stage_run_of(work, held.lease.token))
+def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
+    """Write down that it begins, with what whoever finds it dead has to know."""
+    facts = {"starts_over": chosen.starts_over, "restored_to": work.asked.as_of}
+    if work.asked.window is not None:
+        facts["window"] = str(work.asked.window)
+    note = note_on(work, tools)
+    begun = replace(
+        stage_run_of(work, held.lease.token),
+        because="; ".join(said for said in (chosen.because, note) if said),
+        facts={name: value for name, value in facts.items() if value},
+    )
+    stage_runs.start_stage_run(tools.journal, begun)
 
 
 def _step(work: Work, tools: Tools, step: str) -> None:
@@ -201,8 +200,9 @@ def _order(
         options=stage.options,
         measures=measures,
         needs_pass=audit.needs_pass(checks),
-        from_scratch=work.asked.full_refresh,
+        from_scratch=chosen.starts_over,
         replaced_files=chosen.rewritten,
+        replaced_rows=chosen.rows_of,
     )
     return order, before
 
@@ -274,9 +274,7 @@ def record(
         recognised=None if aside is not None else True,
     )
     with tools.journal.writing() as connection:
-        ledger.count(connection, work.stage_run_id)
-        if work.asked.full_refresh:
-            ledger.start_over(connection, work.near.stage_id, work.stage_run_id)
+        recover.count(tools, recover.known(tools, work.stage_run_id, connection), connection)
         faults.reach("inputs-counted")
         done = stage_runs.finish_stage_run(
             tools.journal, work.stage_run_id, finished, connection=connection

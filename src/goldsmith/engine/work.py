@@ -15,6 +15,7 @@ from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.places import Places
+from goldsmith.planning.window import Window, moment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,16 +42,23 @@ class Tools:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """How somebody wants a run to be: everything anew, or a few rows to try it out."""
+    """How somebody wants a run to be: everything anew, a few rows to try it out, a window …"""
 
     full_refresh: bool = False
     limit: int | None = None
+    #: Read what is of this window again, and nothing else.
+    window: Window | None = None
+    #: Make the target what it was after this stage run.
+    as_of: str | None = None
 
     @classmethod
     def of(cls, options: Any) -> Asked:
+        since, until = options.get("from"), options.get("to")
         return cls(
             full_refresh=bool(options.get("full_refresh", False)),
             limit=options.get("limit"),
+            window=None if since is None else Window(start=moment(since), end=moment(until)),
+            as_of=options.get("as_of"),
         )
 
 

@@ -35,6 +35,7 @@ verdicts = define(
 )
 input_files = define(tables.InputFile.table)
 input_snapshots = define(tables.InputSnapshot.table)
+restores = define(tables.Restore.table, sa.Index("ix_restores_dataset", "dataset_id", "ended_at"))
 kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
 
@@ -49,6 +50,7 @@ OBSERVED = (
     verdicts,
     input_files,
     input_snapshots,
+    restores,
     kept_schemas,
     sql_facts,
 )

@@ -11,6 +11,7 @@ from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.definition import reruns, says_changed
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
@@ -58,10 +59,11 @@ def plan(
     environment: str,
     look: Look | None = None,
     expected: Mapping[str, Expected] | None = None,
+    changed: Callable[[Neighbourhood], bool] | None = None,
 ) -> Plan:
     """What would run if this were asked for now; raises where the rows have errors."""
     with without_collector():
-        return _plan(survey, selection, now, environment, look, expected)
+        return _plan(survey, selection, now, environment, look, expected, changed)
 
 
 def _plan(
@@ -71,6 +73,7 @@ def _plan(
     environment: str,
     look: Look | None,
     expected: Mapping[str, Expected] | None,
+    changed: Callable[[Neighbourhood], bool] | None,
 ) -> Plan:
     chosen = select(survey, selection)
     errors = _errors_about(survey, chosen) if selection else survey.errors
@@ -90,6 +93,8 @@ def _plan(
             held[name] = stage.fate
         if look is not None and stage.fate is Fate.READY:
             stage = _looked_at(stage, stages, look)
+            if changed is not None and changed(near):
+                stage = _redefined(stage)
         if expected:
             stage = stage._replace(expected=expected.get(name))
         stages[name] = stage
@@ -158,3 +163,11 @@ def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Lo
         return stage._replace(fate=Fate.READY, because=because, news=news)
     sentence = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in news)
     return stage._replace(fate=Fate.SKIP, because=f"nothing new ({sentence})", news=news)
+
+
+def _redefined(stage: PlannedStage) -> PlannedStage:
+    """What a changed definition makes of a stage: it runs, or says what it would need."""
+    said = says_changed(stage.near)
+    if reruns(stage.near):
+        return stage._replace(fate=Fate.RUN, because=said)
+    return stage._replace(because=f"{stage.because}; {said}")

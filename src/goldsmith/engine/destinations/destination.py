@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+from goldsmith.engine.inputs import RowsOf
 from goldsmith.engine.schema import Fitted
 
 
@@ -32,6 +33,8 @@ class Order:
     from_scratch: bool
     #: Files that were rewritten in place: the rows they gave before are replaced.
     replaced_files: tuple[str, ...] = ()
+    #: Rows of a window come again: an append takes away the ones that are there.
+    replaced_rows: RowsOf | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

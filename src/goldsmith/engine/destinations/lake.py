@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults
 from goldsmith.engine.destinations.destination import Aside, Order, Published
+from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.session import spark_address
@@ -18,6 +20,7 @@ from goldsmith.engine.writers.merge import merge
 from goldsmith.engine.writers.overwrite import overwrite
 from goldsmith.engine.writers.scd2 import scd2
 from goldsmith.engine.writers.writer import Writing
+from goldsmith.planning.lake import STARTED_OVER
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
@@ -107,6 +110,8 @@ class LakeDestination:
             mode = "overwrite"
         if order.replaced_files and mode == "append":
             self._take_back(order.replaced_files, branch)
+        if order.replaced_rows is not None and mode == "append":
+            self._take_back_rows(order.replaced_rows, branch)
         writing = Writing(
             rows=rows,
             table=self.table,
@@ -116,7 +121,8 @@ class LakeDestination:
             watermark=order.watermark,
             options={} if order.from_scratch else order.options,
         )
-        _WRITERS[mode](writing)
+        with self.table.marked(STARTED_OVER) if order.from_scratch else nullcontext():
+            _WRITERS[mode](writing)
 
     def _empty(self, branch: str) -> None:
         self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)}")
@@ -126,6 +132,10 @@ class LakeDestination:
         self.table.spark.sql(
             f"DELETE FROM {self.table.branch_name(branch)} WHERE {name(SOURCE_FILE)} IN ({listed})"
         )
+
+    def _take_back_rows(self, rows_of: RowsOf, branch: str) -> None:
+        condition = in_window(self.table.schema(), rows_of)
+        self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)} WHERE {condition}")
 
     def publish(self, order: Order, aside: Aside, token: int) -> Published:
         del token  # a branch that started from an older main is refused by Iceberg itself

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
+from goldsmith.engine.names import name
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.engine.writers.scd2 import FROM
@@ -14,7 +15,7 @@ from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 
 class WarehouseDestination:
@@ -67,6 +68,7 @@ class WarehouseDestination:
         kept = rows
         if "_discard" in rows.columns:
             kept = rows.where("NOT coalesce(_discard, false)").drop("_discard")
+        kept = _plain(kept)
         if order.mode == "merge":
             kept = latest_per_key(kept, keys=order.keys, newest_by=order.watermark)
         if order.mode == "scd2":
@@ -79,11 +81,15 @@ class WarehouseDestination:
 
     def publish(self, order: Order, aside: Aside, token: int) -> Published:
         columns = tuple(
-            LoadColumn(name=field.name, type=field.dataType.simpleString())
+            LoadColumn(name=field.name, type=_staged_type(field.dataType))
             for field in order.fitted.rows.schema.fields
             if field.name != "_discard"
         )
         mode = "overwrite" if order.from_scratch and order.mode != "scd2" else order.mode
+        replaced = None
+        if order.replaced_rows is not None and order.mode == "append":
+            window = order.replaced_rows.window
+            replaced = (order.replaced_rows.column, window.start, window.end)
         load = Load(
             stage_run_id=order.stage_run_id,
             location=self.location,
@@ -94,6 +100,8 @@ class WarehouseDestination:
             token=token,
             keys=order.keys,
             watermark=order.watermark,
+            from_scratch=order.from_scratch,
+            replaced=replaced,
             options=self.target.options,
         )
         loaded = self.warehouse.load(load, faults.reach)
@@ -115,6 +123,38 @@ class WarehouseDestination:
     def _folder(self, stage_run_id: str) -> str:
         settings = self.places.settings.warehouses[str(self.target.type)]
         return staging.folder(self.places, settings, stage_run_id)
+
+
+def _plain(rows: DataFrame) -> DataFrame:
+    """Rows with every VARIANT, and what holds one, as JSON text: nobody else reads Spark's form."""
+    from pyspark.sql import functions as F
+
+    texts = {
+        field.name: F.to_json(F.col(name(field.name)))
+        for field in rows.schema.fields
+        if _has_variant(field.dataType)
+    }
+    return rows.withColumns(texts) if texts else rows
+
+
+def _staged_type(type_: DataType) -> str:
+    """A column's type in the words of a load."""
+    return "variant" if _has_variant(type_) else type_.simpleString()
+
+
+def _has_variant(type_: DataType) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    match type_:
+        case VariantType():
+            return True
+        case ArrayType():
+            return _has_variant(type_.elementType)
+        case MapType():
+            return _has_variant(type_.valueType)
+        case StructType():
+            return any(_has_variant(field.dataType) for field in type_.fields)
+    return False
 
 
 def _published(loaded: Loaded) -> Published:

@@ -22,6 +22,7 @@ from goldsmith.engine.warehouses.answers import LoadCancelled
 from goldsmith.engine.warehouses.landing import Landing, Table
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
+from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import (
     Load,
     Loaded,
@@ -165,6 +166,12 @@ class EmbeddedWarehouse:
         for connection in busy:
             connection.interrupt()
         return bool(busy) or self._waiting > 0
+
+    def maintain(self, location: str) -> list[str]:
+        if not self.file.exists():
+            return []
+        with self._session(location) as session:
+            return vacuum(session, location)
 
     def close(self) -> None:
         """Nothing is kept open."""

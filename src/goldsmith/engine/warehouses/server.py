@@ -10,6 +10,7 @@ from typing import Protocol
 
 from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.places import Places
@@ -94,6 +95,10 @@ class ServerWarehouse(ABC):
             with session.transaction():
                 self._hold(session, statements.ledger(self.kind))
                 publish.give_up(session, location, stage_run_id)
+
+    def maintain(self, location: str) -> list[str]:
+        with self._session(location) as session:
+            return vacuum(session, location)
 
     def close(self) -> None:  # noqa: B027 - there is nothing to do, here or below
         """Nothing is kept open."""

@@ -162,8 +162,19 @@ def append(landing: Landing) -> Iterator[str]:
 
 
 def overwrite(landing: Landing) -> Iterator[str]:
-    yield f"DELETE FROM {landing.target.sql}"
+    yield empty(landing)
     yield from append(landing)
+
+
+def empty(landing: Landing) -> str:
+    return f"DELETE FROM {landing.target.sql}"
+
+
+def delete_between(landing: Landing, column: str) -> str:
+    """Takes two moments as text: rows from the first until before the second go."""
+    moment = f"CAST({_mark(landing.kind)} AS TIMESTAMP)"
+    quoted = _quoted(landing, landing.names.get(column, column))
+    return f"DELETE FROM {landing.target.sql} WHERE {quoted} >= {moment} AND {quoted} < {moment}"
 
 
 def merge(landing: Landing, patterns: Sequence[KeyPattern]) -> Iterator[str]:

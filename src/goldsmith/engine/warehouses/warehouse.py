@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from goldsmith.errors import GoldsmithError
@@ -41,6 +42,10 @@ class Load:
     token: int
     keys: tuple[str, ...] = ()
     watermark: str | None = None
+    #: Everything the table held makes way, also where the mode would keep it.
+    from_scratch: bool = False
+    #: Rows whose column is from the first moment until before the second make way.
+    replaced: tuple[str, datetime, datetime] | None = None
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
 
@@ -73,6 +78,9 @@ class Warehouse(Protocol):
 
     def cancel(self) -> bool:
         """End what another thread is doing here; False where that is nothing."""
+
+    def maintain(self, location: str) -> list[str]:
+        """Give space back and renew statistics; the statements that did it."""
 
     def close(self) -> None:
         """Let go of connections."""
