@@ -104,8 +104,11 @@ def test_scd2_keeps_versions_also_late_and_repeated_ones(bench: Bench) -> None:
     bench.bring("c.jsonl", late, repeated)
     bench.run()
 
-    first, third, fifth = (datetime(2026, 1, day) for day in (1, 3, 5))
-    assert bench.rows("silver", "amount", "_valid_from", "_valid_to", "_is_current") == [
+    first, third, fifth, seventh = (datetime(2026, 1, day) for day in (1, 3, 5, 7))
+    found = bench.rows("silver", "amount", "_valid_from", "_valid_to", "_is_current")
+    # What says nothing new is valid for no time at all.
+    assert (30, seventh, seventh, False) in found
+    assert [row for row in found if row[1] != row[2]] == [
         (10, first, third, False),
         (20, third, fifth, False),
         (30, fifth, None, True),

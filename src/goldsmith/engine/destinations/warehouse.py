@@ -83,17 +83,17 @@ class WarehouseDestination:
             for field in order.fitted.rows.schema.fields
             if field.name != "_discard"
         )
-        mode = "overwrite" if order.from_scratch and order.mode != "scd2" else order.mode
         load = Load(
             stage_run_id=order.stage_run_id,
             location=self.location,
-            mode=mode,
+            mode=order.mode,
             columns=columns,
             staged=self._folder(order.stage_run_id),
             rows=int(aside.measured["staged"]),
             token=token,
             keys=order.keys,
             watermark=order.watermark,
+            from_scratch=order.from_scratch,
             options=self.target.options,
         )
         loaded = self.warehouse.load(load, faults.reach)

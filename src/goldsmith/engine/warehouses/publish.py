@@ -99,7 +99,10 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
     seen = session.run(statements.highest_token(session.kind), load.location)[0][0]
     if seen is not None and seen > load.token:
         raise Fenced(location=load.location, token=load.token, seen=int(seen))
-    rows = _write(session, landing, _make_target(session, landing))
+    there = _make_target(session, landing)
+    if load.from_scratch:
+        session.run(statements.empty(landing))
+    rows = _write(session, landing, there)
     reach("warehouse-merged")
     session.run(
         statements.write_ledger(session.kind), load.stage_run_id, load.location, load.token, rows

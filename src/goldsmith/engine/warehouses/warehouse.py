@@ -41,6 +41,8 @@ class Load:
     token: int
     keys: tuple[str, ...] = ()
     watermark: str | None = None
+    #: What the table held is forgotten first, in the same transaction.
+    from_scratch: bool = False
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
 
