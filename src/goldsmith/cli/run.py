@@ -84,7 +84,7 @@ def carry_out(
         tell=Teller(quiet=quiet or as_json).tell,
     )
     with workshop(runtime) as tools:
-        turned = loop.tick(runtime, tools, orders, mine=asked.request_id)
+        turned = loop.carry_through(runtime, tools, orders, asked.request_id)
     mine = next(t for t in turned if t.request.request_id == asked.request_id)
     if as_json:
         print_json(as_plain(runtime, turned))
@@ -142,6 +142,8 @@ def _ended(stage: Any, stage_run: Any) -> str:
 
 def _say(turned: Any) -> None:
     for turn in turned:
+        if not turn.runs:
+            click.echo(f"{turn.request.request_id} {turn.request.status}: {turn.request.because}")
         for run_ in turn.runs:
             why = f": {run_.error_message or run_.because}" if run_.status != "succeeded" else ""
             click.echo(f"{run_.pipeline_id} {run_.status}{why}  ({run_.run_id})")

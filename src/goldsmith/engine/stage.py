@@ -50,6 +50,7 @@ def _settle(work: Work, tools: Tools) -> None:
     if recover.unsettled(tools, target):
         destination = destination_of(new_session(tools.spark()), work.near, tools)
         recover.settle(tools, destination, target)
+        faults.reach("settled")
 
 
 def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
@@ -205,18 +206,17 @@ def _order(
 
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     """Keep records that could not be parsed; how many there were."""
-    kept = 0
+    target, kept = str(work.near.stage.target_id), 0
     for malformed in found.malformed.values():
         quarantine.keep_malformed(
             malformed,
             tools.places,
-            target_id=str(work.near.stage.target_id),
+            target_id=target,
             stage_run_id=work.stage_run_id,
             run_id=work.run_id,
         )
-        kept += quarantine.count(
-            malformed.sparkSession, str(work.near.stage.target_id), work.stage_run_id
-        )
+        # Of all inputs so far: the last answer is the whole.
+        kept = quarantine.count(malformed.sparkSession, target, work.stage_run_id)
     faults.reach("quarantine-written")
     return kept
 

@@ -66,6 +66,10 @@ def test_records_that_cannot_be_parsed_are_kept_with_their_text(bench: Bench) ->
     assert [(row["_text"], row["_stage_run_id"]) for row in kept] == [
         ('{"id": 2, "amou', done.stage_run_id)
     ]
+    # The ids of two runs begin alike, which is all that a file's statistics know of them.
+    bench.bring("b.jsonl", '{"id": 3, "amou')
+    assert bench.run()[1].rows_quarantined == 1
+    assert bench.spark.table(f"lake.quarantine.bronze_{bench.tag}").count() == 2
 
 
 def test_a_merge_keeps_the_newest_row_of_each_key_whatever_the_order_of_arrival(

@@ -93,6 +93,7 @@ class LakeDestination:
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
         rows = order.fitted.rows.localCheckpoint(eager=True)
+        faults.reach("rows-kept")
         measured = rows.agg(*order.measures).collect()[0].asDict()
         self._write(order, _kept(rows), branch)
         return dict(measured)
@@ -107,6 +108,7 @@ class LakeDestination:
             mode = "overwrite"
         if order.replaced_files and mode == "append":
             self._take_back(order.replaced_files, branch)
+            faults.reach("rows-taken-back")
         writing = Writing(
             rows=rows,
             table=self.table,

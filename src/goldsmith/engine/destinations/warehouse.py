@@ -99,6 +99,7 @@ class WarehouseDestination:
         loaded = self.warehouse.load(load, faults.reach)
         faults.reach("published")
         staging.remove(self.places, self._folder(order.stage_run_id))
+        faults.reach("staged-removed")
         return _published(loaded)
 
     def published(self, stage_run_id: str) -> Published | None:
