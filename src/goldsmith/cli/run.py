@@ -160,7 +160,7 @@ def perform(
             waits=waits,
             tell=told.tell,
         )
-        turned = loop.tick(runtime, tools, orders, mine=asked.request_id)
+        turned = loop.carry_through(runtime, tools, orders, asked.request_id)
     return turned, next(t for t in turned if t.request.request_id == asked.request_id)
 
 
@@ -179,6 +179,8 @@ def start_log(runtime: Any) -> None:
 
 def _say(turned: Any) -> None:
     for turn in turned:
+        if not turn.runs:
+            click.echo(f"{turn.request.request_id} {turn.request.status}: {turn.request.because}")
         for run_ in turn.runs:
             why = f": {run_.error_message or run_.because}" if run_.status != "succeeded" else ""
             click.echo(f"{run_.pipeline_id} {run_.status}{why}  ({run_.run_id})")

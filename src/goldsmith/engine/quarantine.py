@@ -29,7 +29,7 @@ def table(spark: SparkSession, target_id: str) -> LakeTable:
 def keep_malformed(
     malformed: DataFrame, places: Places, *, target_id: str, stage_run_id: str, run_id: str
 ) -> None:
-    """Keep records that could not be parsed, once for each stage run."""
+    """Keep records that could not be parsed."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import StructType
 
@@ -49,9 +49,8 @@ def keep_malformed(
         F.col("_text"),
         F.lit(None).cast("string").alias("_row"),
     )
-    # Tried again after a crash, the same stage run keeps its rows once.
-    condition = F.col("_stage_run_id") == stage_run_id
-    rows.writeTo(kept.sql_name).overwrite(condition)
+    # Tried again after a crash a stage has another id, and of the first one nothing counts.
+    rows.writeTo(kept.sql_name).append()
 
 
 def count(spark: SparkSession, target_id: str, stage_run_id: str) -> int:

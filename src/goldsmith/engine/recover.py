@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
-from goldsmith.engine import ledger
+from goldsmith.engine import faults, ledger
 from goldsmith.engine.destinations.destination import Destination, Published
 from goldsmith.engine.work import Tools
 from goldsmith.journal import events, stage_runs, stored
@@ -24,18 +24,13 @@ def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
         return stored.select(connection, StageRun, asked)
 
 
-def is_known(tools: Tools, stage_run_id: str) -> bool:
-    """The stage run has been written down."""
-    asked = sa.select(table.c.stage_run_id).where(table.c.stage_run_id == stage_run_id)
-    with tools.journal.reading() as connection:
-        return connection.execute(asked).first() is not None
-
-
-def known(tools: Tools, stage_run_id: str, connection: sa.Connection | None = None) -> StageRun:
-    """A stage run as it has been written down."""
+def known(
+    tools: Tools, stage_run_id: str, connection: sa.Connection | None = None
+) -> StageRun | None:
+    """A stage run as it was written down, if it was."""
     asked = sa.select(table).where(table.c.stage_run_id == stage_run_id)
     with tools.journal.reading(connection) as reading:
-        return stored.select(reading, StageRun, asked)[0]
+        return next(iter(stored.select(reading, StageRun, asked)), None)
 
 
 def settle(tools: Tools, destination: Destination, target_id: str) -> list[StageRun]:
@@ -46,12 +41,14 @@ def settle(tools: Tools, destination: Destination, target_id: str) -> list[Stage
 def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
     # Cleaned first: what could still publish after the question was asked cannot any more.
     destination.clean(left.stage_run_id)
+    faults.reach("settle-cleaned")
     published = destination.published(left.stage_run_id)
+    faults.reach("settle-asked")
     with tools.journal.writing() as connection:
         if published is None:
             ledger.forget(connection, left.stage_run_id)
             ended: events.StageInterrupted | events.StageFinished = events.StageInterrupted(
-                because="its process died before it published; nothing of it is left"
+                because="its process died or slept before it published; nothing of it is left"
             )
         else:
             count(tools, left, connection)

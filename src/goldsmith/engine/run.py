@@ -65,10 +65,13 @@ class _Walk:
         self.runs: dict[str, Run] = {}
         self.works: dict[str, Work] = {}
         self.worker_ended: WorkerEnded | None = None
+        #: Why a stage ended of which nobody can say whether it was published.
+        self.broke: GoldsmithError | None = None
 
     def walk(self) -> list[Run]:
         for stage in self.plan.stages:
             self._run_of(stage)
+        faults.reach("run-started")
         try:
             self._carry_out()
         finally:
@@ -169,8 +172,12 @@ class _Walk:
                 raise cause from error
             case cause:
                 _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-                known = readable(error, work.near, self.tools.increments.listed())
-                return self._failed(work, cause or known)
+                told = cause or readable(error, work.near, self.tools.increments.listed())
+                try:
+                    return self._failed(work, told)
+                except Exception as unasked:
+                    self.broke = told
+                    raise told from unasked
 
     def _end_worker(self, work: Work, tasks: int) -> bool:
         """End the JVM for tasks that will not die; everything else in it waits again."""
@@ -211,12 +218,16 @@ class _Walk:
         Where the target cannot be asked nobody may say that it failed: the error goes on, and
         the next run of the target settles it.
         """
-        if not recover.is_known(self.tools, work.stage_run_id):
+        if recover.known(self.tools, work.stage_run_id) is None:
             stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
         else:
             destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
             destination.clean(work.stage_run_id)
-            if destination.published(work.stage_run_id) is not None:
+            published = destination.published(work.stage_run_id)
+            left = recover.known(self.tools, work.stage_run_id)
+            if left is not None and left.ended_at is not None:
+                return left  # we slept past our lease, and whoever took over settled it
+            if published is not None:
                 target = str(work.near.stage.target_id)
                 return recover.settle(self.tools, destination, target)[0]
         happened = events.StageFailed(
@@ -251,6 +262,7 @@ class _Walk:
         failed = next((out for out in mine if out.status == RunStatus.FAILED), None)
         stopped = next((out for out in mine if out.status == RunStatus.STOPPED), None)
         blocked = next((out for out in mine if out.status == RunStatus.BLOCKED), None)
+        lost = next((out for out in mine if out.status == RunStatus.INTERRUPTED), None)
         planned = [s for s in self.plan.stages if s.near.stage.pipeline_id == run.pipeline_id]
         if failed is not None:
             happened: RunEnded = events.RunFailed(
@@ -261,7 +273,12 @@ class _Walk:
         elif stopped is not None:
             happened = events.RunStopped(because=stopped.because)
         elif len(mine) < len(planned):
-            happened = events.RunInterrupted(because="it was interrupted")
+            why = (
+                "it was interrupted" if self.broke is None else f"{self.broke} [{self.broke.code}]"
+            )
+            happened = events.RunInterrupted(because=why)
+        elif lost is not None:
+            happened = events.RunInterrupted(because=f"stage {lost.stage_order}: {lost.because}")
         elif blocked is not None:
             happened = events.RunBlocked(because=blocked.because)
         else:

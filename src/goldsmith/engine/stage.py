@@ -51,6 +51,7 @@ def _settle(work: Work, tools: Tools) -> None:
     if recover.unsettled(tools, target):
         destination = destination_of(new_session(tools.spark()), work.near, tools)
         recover.settle(tools, destination, target)
+        faults.reach("settled")
     restoring.settle(tools, work.near.target)
 
 
@@ -209,18 +210,17 @@ def _order(
 
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     """Keep records that could not be parsed; how many there were."""
-    kept = 0
+    target, kept = str(work.near.stage.target_id), 0
     for malformed in found.malformed.values():
         quarantine.keep_malformed(
             malformed,
             tools.places,
-            target_id=str(work.near.stage.target_id),
+            target_id=target,
             stage_run_id=work.stage_run_id,
             run_id=work.run_id,
         )
-        kept += quarantine.count(
-            malformed.sparkSession, str(work.near.stage.target_id), work.stage_run_id
-        )
+        # Of all inputs so far: the last answer is the whole.
+        kept = quarantine.count(malformed.sparkSession, target, work.stage_run_id)
     faults.reach("quarantine-written")
     return kept
 
@@ -274,7 +274,9 @@ def record(
         recognised=None if aside is not None else True,
     )
     with tools.journal.writing() as connection:
-        recover.count(tools, recover.known(tools, work.stage_run_id, connection), connection)
+        begun = recover.known(tools, work.stage_run_id, connection)
+        assert begun is not None  # `_start` wrote it down
+        recover.count(tools, begun, connection)
         faults.reach("inputs-counted")
         done = stage_runs.finish_stage_run(
             tools.journal, work.stage_run_id, finished, connection=connection

@@ -33,7 +33,7 @@ def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> Stag
     assert isinstance(cause, Stopped)
     returned = datetime.now(UTC)
     faults.reach("stopping")
-    if not recover.is_known(tools, work.stage_run_id):
+    if recover.known(tools, work.stage_run_id) is None:
         # It had not begun: there is nothing of it anywhere.
         happened = events.StageStopped(
             because=cause.because, driver_returned_at=returned, nothing_published_at=returned
@@ -52,7 +52,11 @@ def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> Stag
     last_task = datetime.now(UTC) if left == 0 else None
     destination = destination_of(new_session(spark), work.near, tools)
     destination.clean(work.stage_run_id)
-    if destination.published(work.stage_run_id) is not None:
+    published = destination.published(work.stage_run_id)
+    begun = recover.known(tools, work.stage_run_id)
+    if begun is not None and begun.ended_at is not None:
+        return begun  # we slept past our lease, and whoever took over settled it
+    if published is not None:
         # The order came while it was being published, and that was not to be undone.
         return recover.settle(tools, destination, str(work.near.stage.target_id))[0]
     nothing_published = datetime.now(UTC)

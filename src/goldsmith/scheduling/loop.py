@@ -8,6 +8,7 @@ their targets next.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -32,6 +33,8 @@ from goldsmith.planning.stops import Stops
 from goldsmith.runtime import Runtime
 
 _SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+#: How often a request that another process carries out is looked at.
+_ASK_AGAIN_SECONDS = 0.5
 
 
 @dataclass(eq=False, kw_only=True)
@@ -90,7 +93,7 @@ class Turned:
 
     @property
     def succeeded(self) -> bool:
-        return all(run.status in _SUCCEEDED for run in self.runs)
+        return self.request.status == RequestStatus.DONE
 
 
 def ask(
@@ -103,7 +106,23 @@ def ask(
         options={name: value for name, value in options.items() if value},
         asked_by=asked_by,
     )
-    return requests.put(runtime.journal, request)
+    put = requests.put(runtime.journal, request)
+    faults.reach("asked")
+    return put
+
+
+def carry_through(runtime: Runtime, tools: Tools, orders: Orders, mine: str) -> list[Turned]:
+    """Turn until a request has ended; where another process took it, wait for that one."""
+    turned: list[Turned] = []
+    while True:
+        turned += tick(runtime, tools, orders, mine=mine)
+        if any(turn.request.request_id == mine for turn in turned):
+            return turned
+        asked = requests.get(runtime.journal, mine)
+        if asked.status not in (RequestStatus.WAITING, RequestStatus.RUNNING):
+            ended = runs.recent_runs(runtime.journal, request_id=mine, most=None)
+            return [*turned, Turned(request=asked, runs=tuple(ended))]
+        time.sleep(_ASK_AGAIN_SECONDS)
 
 
 def tick(

@@ -66,6 +66,10 @@ def test_records_that_cannot_be_parsed_are_kept_with_their_text(bench: Bench) ->
     assert [(row["_text"], row["_stage_run_id"]) for row in kept] == [
         ('{"id": 2, "amou', done.stage_run_id)
     ]
+    # The ids of two runs begin alike, which is all that a file's statistics know of them.
+    bench.bring("b.jsonl", '{"id": 3, "amou')
+    assert bench.run()[1].rows_quarantined == 1
+    assert bench.spark.table(f"lake.quarantine.bronze_{bench.tag}").count() == 2
 
 
 def test_a_merge_keeps_the_newest_row_of_each_key_whatever_the_order_of_arrival(
@@ -104,8 +108,11 @@ def test_scd2_keeps_versions_also_late_and_repeated_ones(bench: Bench) -> None:
     bench.bring("c.jsonl", late, repeated)
     bench.run()
 
-    first, third, fifth = (datetime(2026, 1, day) for day in (1, 3, 5))
-    assert bench.rows("silver", "amount", "_valid_from", "_valid_to", "_is_current") == [
+    first, third, fifth, seventh = (datetime(2026, 1, day) for day in (1, 3, 5, 7))
+    found = bench.rows("silver", "amount", "_valid_from", "_valid_to", "_is_current")
+    # What says nothing new is valid for no time at all.
+    assert (30, seventh, seventh, False) in found
+    assert [row for row in found if row[1] != row[2]] == [
         (10, first, third, False),
         (20, third, fifth, False),
         (30, fifth, None, True),

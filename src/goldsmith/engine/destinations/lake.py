@@ -96,6 +96,7 @@ class LakeDestination:
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
         rows = order.fitted.rows.localCheckpoint(eager=True)
+        faults.reach("rows-kept")
         measured = rows.agg(*order.measures).collect()[0].asDict()
         self._write(order, _kept(rows), branch)
         return dict(measured)
@@ -110,6 +111,7 @@ class LakeDestination:
             mode = "overwrite"
         if order.replaced_files and mode == "append":
             self._take_back(order.replaced_files, branch)
+            faults.reach("rows-taken-back")
         if order.replaced_rows is not None and mode == "append":
             self._take_back_rows(order.replaced_rows, branch)
         writing = Writing(

@@ -85,7 +85,6 @@ class WarehouseDestination:
             for field in order.fitted.rows.schema.fields
             if field.name != "_discard"
         )
-        mode = "overwrite" if order.from_scratch and order.mode != "scd2" else order.mode
         replaced = None
         if order.replaced_rows is not None and order.mode == "append":
             window = order.replaced_rows.window
@@ -93,7 +92,7 @@ class WarehouseDestination:
         load = Load(
             stage_run_id=order.stage_run_id,
             location=self.location,
-            mode=mode,
+            mode=order.mode,
             columns=columns,
             staged=self._folder(order.stage_run_id),
             rows=int(aside.measured["staged"]),
@@ -107,6 +106,7 @@ class WarehouseDestination:
         loaded = self.warehouse.load(load, faults.reach)
         faults.reach("published")
         staging.remove(self.places, self._folder(order.stage_run_id))
+        faults.reach("staged-removed")
         return _published(loaded)
 
     def published(self, stage_run_id: str) -> Published | None:

@@ -157,6 +157,10 @@ def key_patterns(landing: Landing) -> str:
     return f"SELECT DISTINCT {nulls} FROM {landing.staging.sql}"
 
 
+def empty(landing: Landing) -> str:
+    return f"DELETE FROM {landing.target.sql}"
+
+
 def append(landing: Landing) -> Iterator[str]:
     yield _insert(landing, landing.staging, [column.value for column in landing.columns])
 
@@ -164,10 +168,6 @@ def append(landing: Landing) -> Iterator[str]:
 def overwrite(landing: Landing) -> Iterator[str]:
     yield empty(landing)
     yield from append(landing)
-
-
-def empty(landing: Landing) -> str:
-    return f"DELETE FROM {landing.target.sql}"
 
 
 def delete_between(landing: Landing, column: str) -> str:
@@ -230,10 +230,18 @@ def _versions(landing: Landing, patterns: Sequence[KeyPattern], there: Sequence[
         f"SELECT *, CASE WHEN ROW_NUMBER() OVER ({in_order}) > 1{_unchanged(landing, in_order)} "
         f"THEN 1 ELSE 0 END AS {_REPEATS} FROM ({single}) AS s WHERE {_NUMBER} = 1"
     )
-    next_begins = f"LEAD({begins}) OVER ({in_order})"
-    computed = {ends: next_begins, current: f"{next_begins} IS NULL"}
+    next_begins = (
+        f"LEAD({begins}) OVER (PARTITION BY {keys}, {_REPEATS} ORDER BY {begins} NULLS FIRST)"
+    )
+    # A repeat is kept with an empty validity: a late change may yet fall before it.
+    computed = {
+        ends: f"CASE WHEN {_REPEATS} = 1 THEN {begins} ELSE {next_begins} END",
+        current: f"({_REPEATS} = 0 AND {next_begins} IS NULL)",
+    }
     chosen = ", ".join(f"{computed.get(column, column)} AS {column}" for column in quoted)
-    return f"SELECT {chosen} FROM ({marked}) AS m WHERE {_REPEATS} = 0"
+    # Without a watermark the moment is that of the run, and nothing can arrive late.
+    kept = "" if landing.watermark is not None else f" WHERE {_REPEATS} = 0"
+    return f"SELECT {chosen} FROM ({marked}) AS m{kept}"
 
 
 def _unchanged(landing: Landing, in_order: str) -> str:

@@ -42,7 +42,7 @@ class Load:
     token: int
     keys: tuple[str, ...] = ()
     watermark: str | None = None
-    #: Everything the table held makes way, also where the mode would keep it.
+    #: What the table held is forgotten first, in the same transaction.
     from_scratch: bool = False
     #: Rows whose column is from the first moment until before the second make way.
     replaced: tuple[str, datetime, datetime] | None = None
