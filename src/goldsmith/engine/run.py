@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from goldsmith.engine import faults, ledger, recover
 from goldsmith.engine.failures import StageTimeout, readable
 from goldsmith.engine.leasing import Held, TargetBusy
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
 from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.errors import GoldsmithError
@@ -172,11 +172,12 @@ class _Walk:
         if not recover.is_known(self.tools, work.stage_run_id):
             stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
         else:
-            destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
-            destination.clean(work.stage_run_id)
-            if destination.published(work.stage_run_id) is not None:
-                target = str(work.near.stage.target_id)
-                return recover.settle(self.tools, destination, target)[0]
+            with own_session(self.tools.spark()) as spark:
+                destination = destination_of(spark, work.near, self.tools)
+                destination.clean(work.stage_run_id)
+                if destination.published(work.stage_run_id) is not None:
+                    target = str(work.near.stage.target_id)
+                    return recover.settle(self.tools, destination, target)[0]
         happened = events.StageFailed(
             error_code=error.code, error_message=str(error), transient=error.transient
         )

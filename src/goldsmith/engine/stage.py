@@ -19,7 +19,7 @@ from goldsmith.engine.destinations.warehouse import WarehouseDestination
 from goldsmith.engine.inputs import Chosen, Read, choose, read
 from goldsmith.engine.leasing import Held
 from goldsmith.engine.schema import fit
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.shaping import Shape, shape
 from goldsmith.engine.work import Tools, Work
 from goldsmith.engine.writers.scd2 import with_validity
@@ -40,20 +40,19 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
-    with tagged(tools.spark(), work):
-        return _write(work, tools, held, chosen)
+    with own_session(tools.spark()) as spark, tagged(spark, work):
+        return _write(spark, work, tools, held, chosen)
 
 
 def _settle(work: Work, tools: Tools) -> None:
     """Settle what dead processes left of this target, before its inputs are looked at."""
     target = str(work.near.stage.target_id)
     if recover.unsettled(tools, target):
-        destination = destination_of(new_session(tools.spark()), work.near, tools)
-        recover.settle(tools, destination, target)
+        with own_session(tools.spark()) as spark:
+            recover.settle(tools, destination_of(spark, work.near, tools), target)
 
 
-def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
-    spark = new_session(tools.spark())
+def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     destination = destination_of(spark, work.near, tools)
     _start(work, tools, held)
     faults.reach("started")
