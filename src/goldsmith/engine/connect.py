@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 from goldsmith.engine import conf
 from goldsmith.errors import GoldsmithError
@@ -17,6 +19,17 @@ if TYPE_CHECKING:
 
 _PORT = 15002
 _ANSWERS_WITHIN = 10.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Recipe:
+    """How a session was made, to make one more; the address may hold a token."""
+
+    address: str = field(repr=False)
+    conf: Mapping[str, str] = field(repr=False)
+
+
+_RECIPES: WeakKeyDictionary[SparkSession, _Recipe] = WeakKeyDictionary()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -58,10 +71,18 @@ def start(places: Places) -> SparkSession:
     _reach(remote)
     from pyspark.sql import SparkSession
 
-    token = places.secret(places.settings.spark.token)
-    session = SparkSession.builder.remote(address(remote, token)).getOrCreate()
-    for name, value in conf.of_session(places).items():
+    recipe = _Recipe(
+        address=address(remote, places.secret(places.settings.spark.token)),
+        conf=conf.of_session(places),
+    )
+    builder = SparkSession.builder.remote(recipe.address)
+    # A thread's first session stays its active one, and checkpointed rows are looked for in the
+    # active one: made apart, this session leaves that place to the session of a stage.
+    with ThreadPoolExecutor(1) as apart:
+        session: SparkSession = apart.submit(builder.create).result()
+    for name, value in recipe.conf.items():
         _set(session, name, value)
+    _RECIPES[session] = recipe
     return session
 
 
@@ -93,15 +114,12 @@ def _set(session: SparkSession, name: str, value: str) -> None:
         raise SparkSettingRefused(setting=name, cause=cause) from error
 
 
-def another(session: Any) -> SparkSession:
+def another(session: SparkSession) -> SparkSession:
     """One more session on the same server, with the same settings."""
-    own: SparkSession = session.cloneSession()
+    # `cloneSession` would be quicker, but a clone is not made the thread's active session.
+    from pyspark.sql import SparkSession
+
+    recipe = _RECIPES[session]
+    builder = SparkSession.builder.remote(recipe.address).config(map=dict(recipe.conf))
+    own: SparkSession = builder.create()
     return own
-
-
-def end(session: Any) -> None:
-    """Let the server forget a session; it would keep it for an hour."""
-    # A clone lacks what `stop` looks at; a server that is gone has forgotten already.
-    with contextlib.suppress(Exception):
-        session.client.release_session()
-    session.client.close()

@@ -39,7 +39,7 @@ def own_session(spark: SparkSession) -> Iterator[SparkSession]:
         yield own
     finally:
         if is_connect(own):
-            connect.end(own)
+            own.stop()  # of this session only; the server would keep it for an hour
 
 
 def new_session(spark: SparkSession) -> SparkSession:
