@@ -220,7 +220,7 @@ class SparkSettings:
     """Which Spark does the work."""
 
     master: str = setting(
-        "local[*], spark://…, yarn, k8s://…, or spark-submit: as it says that started this process.",
+        "local[*], spark://…, yarn, k8s://…, or spark-submit: whatever it says.",
         default="local[*]",
     )
     remote: str | None = setting(
