@@ -29,7 +29,9 @@ from goldsmith.settings.values import without_password
 #: How long a server may take to answer.
 SECONDS = 5
 
-_MASTER = re.compile(r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|k8s://.+|spark://.+:\d+(,.+:\d+)*")
+_MASTER = re.compile(
+    r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|spark-submit|k8s://.+|spark://.+:\d+(,.+:\d+)*"
+)
 _REMOTE = re.compile(r"sc://(?P<host>\[[^]]+\]|[^:/;]+)(:(?P<port>\d+))?(/.*)?")
 
 
@@ -323,7 +325,8 @@ def _spark(runtime: Runtime) -> str:
         _reach(found["host"].strip("[]"), int(found["port"] or 15002))
         return f"Spark Connect at {spark.remote}"
     if not _MASTER.fullmatch(spark.master):
-        raise ValueError(f"'{spark.master}' is no Spark master: local[*], spark://…, yarn, k8s://…")
+        known = "local[*], spark://…, yarn, k8s://… or spark-submit"
+        raise ValueError(f"'{spark.master}' is no Spark master: {known}")
     if spark.master.startswith("spark://"):
         host, _, port = spark.master.removeprefix("spark://").split(",")[0].rpartition(":")
         _reach(host, int(port))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.lake import LakeTable
-from goldsmith.engine.session import spark_address
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ def keep_malformed(
 
     spark = malformed.sparkSession
     kept = table(spark, target_id)
-    base = spark_address(places, places.settings.lake.warehouse or "").rstrip("/")
+    base = lake_address(places, places.settings.lake.warehouse or "").rstrip("/")
     location = f"{base}/{LAYER}/{kept.parts[-1]}"
     schema = StructType.fromDDL(_SCHEMA)
     assert isinstance(schema, StructType)
-    kept.create(schema, location=location, partition_by=(), properties={})
+    # Ids begin alike, and of a file that holds other ids Iceberg could not tell: it refuses
+    # to replace. A part of its own for each stage run is replaced as a whole.
+    kept.create(schema, location=location, partition_by=("_stage_run_id",), properties={})
     rows = malformed.select(
         F.lit(stage_run_id).alias("_stage_run_id"),
         F.lit(run_id).alias("_run_id"),

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from goldsmith.engine import faults, ledger
 from goldsmith.engine.destinations.destination import Destination, Published
-from goldsmith.engine.work import Tools
+from goldsmith.engine.work import Tools, Work
 from goldsmith.journal import events, stage_runs, stored
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import StageRun
@@ -31,6 +31,18 @@ def known(
     asked = sa.select(table).where(table.c.stage_run_id == stage_run_id)
     with tools.journal.reading(connection) as reading:
         return next(iter(stored.select(reading, StageRun, asked)), None)
+
+
+def give_up(tools: Tools, destination: Destination, work: Work) -> StageRun | None:
+    """Take away what lies aside; the stage run, where it is settled already or was published."""
+    destination.clean(work.stage_run_id)
+    published = destination.published(work.stage_run_id)
+    begun = known(tools, work.stage_run_id)
+    if begun is not None and begun.ended_at is not None:
+        return begun  # we slept past our lease, and whoever took over settled it
+    if published is None:
+        return None
+    return settle(tools, destination, str(work.near.stage.target_id))[0]
 
 
 def settle(tools: Tools, destination: Destination, target_id: str) -> list[StageRun]:

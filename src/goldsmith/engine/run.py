@@ -14,7 +14,7 @@ from goldsmith.engine.cancel import end_jvm
 from goldsmith.engine.ending import Stopped, WorkerEnded
 from goldsmith.engine.failures import StageTimeout, readable
 from goldsmith.engine.leasing import Held, TargetBusy
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
 from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.errors import GoldsmithError
@@ -221,15 +221,11 @@ class _Walk:
         if recover.known(self.tools, work.stage_run_id) is None:
             stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
         else:
-            destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
-            destination.clean(work.stage_run_id)
-            published = destination.published(work.stage_run_id)
-            left = recover.known(self.tools, work.stage_run_id)
-            if left is not None and left.ended_at is not None:
-                return left  # we slept past our lease, and whoever took over settled it
-            if published is not None:
-                target = str(work.near.stage.target_id)
-                return recover.settle(self.tools, destination, target)[0]
+            with own_session(self.tools.spark()) as spark:
+                destination = destination_of(spark, work.near, self.tools)
+                settled = recover.give_up(self.tools, destination, work)
+            if settled is not None:
+                return settled
         happened = events.StageFailed(
             error_code=error.code, error_message=str(error), transient=error.transient
         )

@@ -19,7 +19,7 @@ from goldsmith.engine.destinations.warehouse import WarehouseDestination
 from goldsmith.engine.inputs import Chosen, Read, read
 from goldsmith.engine.leasing import Held, place_of
 from goldsmith.engine.schema import fit
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.shaping import Shape, shape
 from goldsmith.engine.work import Tools, Work
 from goldsmith.engine.writers.scd2 import with_validity
@@ -41,22 +41,21 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
-    with tagged(tools.spark(), work):
-        return _write(work, tools, held, chosen)
+    with own_session(tools.spark()) as spark, tagged(spark, work):
+        return _write(spark, work, tools, held, chosen)
 
 
 def _settle(work: Work, tools: Tools) -> None:
     """Settle what dead processes left of this target, before its inputs are looked at."""
     target = str(work.near.stage.target_id)
     if recover.unsettled(tools, target):
-        destination = destination_of(new_session(tools.spark()), work.near, tools)
-        recover.settle(tools, destination, target)
+        with own_session(tools.spark()) as spark:
+            recover.settle(tools, destination_of(spark, work.near, tools), target)
         faults.reach("settled")
     restoring.settle(tools, work.near.target)
 
 
-def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
-    spark = new_session(tools.spark())
+def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     destination = destination_of(spark, work.near, tools)
     work.ended.cancels.append(destination.cancel)
     work.ended.check()

@@ -14,7 +14,7 @@ from goldsmith.engine import faults, ledger, recover
 from goldsmith.engine.cancel import tasks_left
 from goldsmith.engine.ending import Stopped
 from goldsmith.engine.leasing import Held
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of, stage_run_of
 from goldsmith.engine.work import Tools, Work
 from goldsmith.journal import events, leases, stage_runs
@@ -50,15 +50,11 @@ def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> Stag
         spark, work.stage_run_id, seconds=GRACE_SECONDS if grace is None else float(grace)
     )
     last_task = datetime.now(UTC) if left == 0 else None
-    destination = destination_of(new_session(spark), work.near, tools)
-    destination.clean(work.stage_run_id)
-    published = destination.published(work.stage_run_id)
-    begun = recover.known(tools, work.stage_run_id)
-    if begun is not None and begun.ended_at is not None:
-        return begun  # we slept past our lease, and whoever took over settled it
-    if published is not None:
+    with own_session(spark) as own:
+        settled = recover.give_up(tools, destination_of(own, work.near, tools), work)
+    if settled is not None:
         # The order came while it was being published, and that was not to be undone.
-        return recover.settle(tools, destination, str(work.near.stage.target_id))[0]
+        return settled
     nothing_published = datetime.now(UTC)
     faults.reach("stop-cleaned")
     if left and end_worker(work, left):

@@ -13,7 +13,7 @@ from goldsmith.engine.destinations.destination import Destination
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
 from goldsmith.engine.leasing import Held, TargetBusy, place_of
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of
 from goldsmith.engine.states import CannotRestore, State, find, states
 from goldsmith.engine.work import Tools
@@ -117,11 +117,12 @@ def holding(tools: Tools, near: Neighbourhood) -> Iterator[Destination]:
         raise TargetBusy(resource=place, holder=str(holder and holder.owner))
     held = Held(tools.journal, lease)
     try:
-        destination = destination_of(new_session(tools.spark()), near, tools)
-        recover.settle(tools, destination, dataset.dataset_id)
-        restoring.settle(tools, dataset)
-        held.still_mine()
-        yield destination
+        with own_session(tools.spark()) as spark:
+            destination = destination_of(spark, near, tools)
+            recover.settle(tools, destination, dataset.dataset_id)
+            restoring.settle(tools, dataset)
+            held.still_mine()
+            yield destination
     finally:
         held.let_go()
 

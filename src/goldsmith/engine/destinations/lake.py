@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults
+from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
-from goldsmith.engine.session import spark_address
 from goldsmith.engine.shaping import SOURCE_FILE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.writers.append import append
@@ -59,7 +59,7 @@ class LakeDestination:
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
         rows = fitted.rows.drop("_discard")
-        location = spark_address(self.places, self.target.location or "")
+        location = lake_address(self.places, self.target.location or "")
         properties = {
             str(key): str(value)
             for key, value in dict(self.target.options.get("properties", {})).items()
