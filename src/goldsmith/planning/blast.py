@@ -16,7 +16,7 @@ from goldsmith.planning.survey import Survey
 
 
 @dataclass(eq=False, kw_only=True)
-class UnknownEntity(GoldsmithError):
+class NothingToStop(GoldsmithError):
     """Something to stop or release that is not in the catalog."""
 
     entity: str
@@ -74,7 +74,7 @@ def entity(survey: Survey, said: str) -> tuple[str, str]:
         return FlagScope.PIPELINE.value, said
     ids = tuple(sorted(known[FlagScope(scope)])) if scope in known else tuple(rows.pipeline_ids)
     names = tuple(f"{scope}:{one}" for one in ids) if scope in known else ids
-    raise UnknownEntity(entity=said, known=names)
+    raise NothingToStop(entity=said, known=names)
 
 
 def radius(survey: Survey, flags: Iterable[Flag], now: datetime) -> Radius:
