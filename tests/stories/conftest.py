@@ -130,10 +130,15 @@ def in_glue(on_s3: OnS3, s3: S3) -> Environment:
 
 
 @pytest.fixture(scope="session")
-def by_connect(on_s3: OnS3) -> Iterator[Environment]:
-    """Spark is a server that others started."""
+def connect_server() -> Iterator[str]:
     with spark_server.connect_server() as remote:
-        yield on_s3("connect", spark=f'[spark]\nremote = "{remote}"\n')
+        yield remote
+
+
+@pytest.fixture(scope="session")
+def by_connect(on_s3: OnS3, connect_server: str) -> Environment:
+    """Spark is a server that others started."""
+    return on_s3("connect", spark=f'[spark]\nremote = "{connect_server}"\n')
 
 
 @pytest.fixture(scope="session")

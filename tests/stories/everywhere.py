@@ -159,18 +159,18 @@ class Prompt:
         self._process = process
         self._project = project
 
-    def say(self, *words: str) -> str:
-        """The output of a command that has to succeed."""
+    def say(self, *words: str, code: int = 0) -> str:
+        """The output of a command that has to succeed, or to end as is said."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(["--project", str(self._project), *words]) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline() or '{"code": "the process ended"}')
-        assert answer["code"] == 0, f"goldsmith {' '.join(words)}: {answer}"
+        assert answer["code"] == code, f"goldsmith {' '.join(words)}: {answer}"
         return str(answer["out"])
 
-    def ask(self, *words: str) -> Any:
-        return json.loads(self.say(*words, "--json"))
+    def ask(self, *words: str, code: int = 0) -> Any:
+        return json.loads(self.say(*words, "--json", code=code))
 
 
 @contextmanager

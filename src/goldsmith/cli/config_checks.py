@@ -29,9 +29,7 @@ from goldsmith.settings.values import without_password
 #: How long a server may take to answer.
 SECONDS = 5
 
-_MASTER = re.compile(
-    r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|spark-submit|k8s://.+|spark://.+:\d+(,.+:\d+)*"
-)
+_MASTER = re.compile(r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|spark-submit|spark://.+:\d+|k8s://.+")
 _REMOTE = re.compile(r"sc://(?P<host>\[[^]]+\]|[^:/;]+)(:(?P<port>\d+))?(/.*)?")
 
 
@@ -325,8 +323,7 @@ def _spark(runtime: Runtime) -> str:
         _reach(found["host"].strip("[]"), int(found["port"] or 15002))
         return f"Spark Connect at {spark.remote}"
     if not _MASTER.fullmatch(spark.master):
-        known = "local[*], spark://…, yarn, k8s://… or spark-submit"
-        raise ValueError(f"'{spark.master}' is no Spark master: {known}")
+        raise ValueError(f"'{spark.master}' is no Spark master: local[*], spark://…, yarn, k8s://…")
     if spark.master.startswith("spark://"):
         host, _, port = spark.master.removeprefix("spark://").split(",")[0].rpartition(":")
         _reach(host, int(port))

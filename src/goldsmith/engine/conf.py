@@ -19,8 +19,12 @@ MEANING: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
 }
-#: Our own ledger says which files to read: Spark need not start a job to list them.
-_LISTING = {"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"}
+#: Spark looks at each file again that our ledger names. In a folder that takes no time; S3 is
+#: asked twice a file, so there a job does it for many files, in not too many tasks.
+_LISTING = {
+    StorageKind.FOLDER: {"spark.sql.sources.parallelPartitionDiscovery.threshold": "100000"},
+    StorageKind.S3: {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "64"},
+}
 _S3A = "fs.s3a"
 _LOG = Path(__file__).with_name("log4j2.properties")
 _JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -32,7 +36,7 @@ def of_process(places: Places) -> dict[str, str]:
     spark = places.settings.spark
     said = {
         **MEANING,
-        **_LISTING,
+        **_LISTING[places.settings.storage.kind],
         "spark.sql.extensions": (
             "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
         ),
@@ -61,7 +65,7 @@ def of_session(places: Places) -> dict[str, str]:
     """Every setting of a session on a Spark Connect server, which has a driver of its own."""
     return {
         **MEANING,
-        **_LISTING,
+        **_LISTING[places.settings.storage.kind],
         **dict(_lake(places)),
         # A session's settings reach Hadoop by Hadoop's names.
         **dict(_storage(places)),

@@ -132,6 +132,16 @@ def test_a_session_on_a_server_gets_hadoops_settings_by_hadoops_names(places: Ma
     assert not [name for name in said if name.startswith(("spark.hadoop", "spark.driver"))]
 
 
+def test_many_files_are_looked_at_by_a_job_on_s3_and_by_the_driver_in_a_folder(
+    places: Make,
+) -> None:
+    discovery = "spark.sql.sources.parallelPartitionDiscovery"
+
+    assert conf.of_process(places())[f"{discovery}.threshold"] == "100000"
+    assert f"{discovery}.threshold" not in conf.of_process(places(S3))
+    assert conf.of_session(places(S3))[f"{discovery}.parallelism"] == "64"
+
+
 def test_secrets_in_the_lakes_options_are_looked_up(places: Make) -> None:
     toml = '[lake]\ncatalog = "rest"\nuri = "http://lake"\n[lake.options]\ntoken = "env:TOKEN"'
     found = places(toml)
