@@ -136,7 +136,11 @@ def _ended(stage: Any, stage_run: Any) -> str:
             f"published of {stage_run.rows_read:,} read{aside}, {seconds:.1f} s"
         )
     if stage_run.status == "failed":
-        return f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]"
+        hint = stage_run.facts.get("hint")
+        advice = f"\n  {hint}" if hint else ""
+        return (
+            f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]{advice}"
+        )
     return f"{mark} {stage.stage_id}: {stage_run.status}, {stage_run.because}"
 
 

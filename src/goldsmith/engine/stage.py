@@ -16,7 +16,7 @@ from goldsmith.engine.cancel import tagged
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
-from goldsmith.engine.inputs import Chosen, Read, choose, read
+from goldsmith.engine.inputs import Chosen, Read, choose, let_go, read
 from goldsmith.engine.leasing import Held
 from goldsmith.engine.schema import fit
 from goldsmith.engine.session import new_session
@@ -41,13 +41,18 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
     with tagged(tools.spark(), work):
-        return _write(work, tools, held, chosen)
+        try:
+            return _write(work, tools, held, chosen)
+        finally:
+            let_go(work.near, tools, work.stage_run_id)
 
 
 def _settle(work: Work, tools: Tools) -> None:
     """Settle what dead processes left of this target, before its inputs are looked at."""
     target = str(work.near.stage.target_id)
-    if recover.unsettled(tools, target):
+    for left in (dead := recover.unsettled(tools, target)):
+        let_go(work.near, tools, left.stage_run_id)
+    if dead:
         destination = destination_of(new_session(tools.spark()), work.near, tools)
         recover.settle(tools, destination, target)
         faults.reach("settled")
