@@ -81,7 +81,9 @@ def ended(stage: Any, stage_run: Any) -> str:
             f"{_needs(stage_run)}"
         )
     if stage_run.status == "failed":
-        return f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]"
+        hint = stage_run.facts.get("hint")
+        said = f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]"
+        return f"{said}\n  {hint}" if hint else said
     return f"{mark} {stage.stage_id}: {stage_run.status}, {stage_run.because}"
 
 

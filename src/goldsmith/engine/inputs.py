@@ -20,7 +20,7 @@ from goldsmith.engine.work import Tools, Work
 from goldsmith.planning.explain import dataset_kind, read_of
 from goldsmith.planning.files import FileSeen
 from goldsmith.planning.lake import Since, history
-from goldsmith.planning.neighbourhood import Dataset
+from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.window import Window
 from goldsmith.planning.words import layer_of, write_mode_of
 
@@ -230,8 +230,20 @@ def _rows_of_table(spark: SparkSession, dataset: Dataset, chosen: Chosen) -> Dat
 def _warehouse(spark: SparkSession, work: Work, dataset: Dataset, tools: Tools) -> DataFrame:
     target = dataset.target
     assert target is not None  # a warehouse table has a row in targets
-    type_ = str(target.type)
-    settings = tools.places.settings.warehouses[type_]
-    folder = f"{staging.folder(tools.places, settings, work.stage_run_id)}-in"
-    tools.warehouse(type_).unload(target.location or target.target_id, folder)
+    folder = _unloaded(dataset, tools, work.stage_run_id)
+    tools.warehouse(str(target.type)).unload(target.location or target.target_id, folder)
     return spark.read.parquet(staging.for_spark(folder))
+
+
+def _unloaded(dataset: Dataset, tools: Tools, stage_run_id: str) -> str:
+    """Where the rows of a warehouse table lie while a stage run reads them."""
+    assert dataset.target is not None
+    settings = tools.places.settings.warehouses[str(dataset.target.type)]
+    return f"{staging.folder(tools.places, settings, stage_run_id)}-in"
+
+
+def let_go(near: Neighbourhood, tools: Tools, stage_run_id: str) -> None:
+    """Take away what was unloaded for a stage run."""
+    for dataset in near.inputs:
+        if dataset_kind(dataset) not in ("files", "table"):
+            staging.remove(tools.places, _unloaded(dataset, tools, stage_run_id))

@@ -232,7 +232,11 @@ class _Walk:
         with self.tools.journal.writing() as connection:
             ledger.forget(connection, work.stage_run_id)
             return stage_runs.finish_stage_run(
-                self.tools.journal, work.stage_run_id, happened, connection=connection
+                self.tools.journal,
+                work.stage_run_id,
+                happened,
+                facts={"hint": error.hint},
+                connection=connection,
             )
 
     def _run_of(self, stage: PlannedStage) -> None:

@@ -16,7 +16,7 @@ from goldsmith.engine.choosing import choose_for, note_on
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
-from goldsmith.engine.inputs import Chosen, Read, read
+from goldsmith.engine.inputs import Chosen, Read, let_go, read
 from goldsmith.engine.leasing import Held, place_of
 from goldsmith.engine.schema import fit
 from goldsmith.engine.session import own_session
@@ -42,13 +42,18 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
     with own_session(tools.spark()) as spark, tagged(spark, work):
-        return _write(spark, work, tools, held, chosen)
+        try:
+            return _write(spark, work, tools, held, chosen)
+        finally:
+            let_go(work.near, tools, work.stage_run_id)
 
 
 def _settle(work: Work, tools: Tools) -> None:
     """Settle what dead processes left of this target, before its inputs are looked at."""
     target = str(work.near.stage.target_id)
-    if recover.unsettled(tools, target):
+    for left in (dead := recover.unsettled(tools, target)):
+        let_go(work.near, tools, left.stage_run_id)
+    if dead:
         with own_session(tools.spark()) as spark:
             recover.settle(tools, destination_of(spark, work.near, tools), target)
         faults.reach("settled")

@@ -29,6 +29,12 @@ from goldsmith.runtime import Runtime
 from goldsmith.scheduling import loop
 
 _NUMBERS = itertools.count()
+_LEFT_OPEN = (
+    "SELECT resource FROM leases WHERE owner IS NOT NULL",
+    "SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL",
+    "SELECT run_id FROM runs WHERE ended_at IS NULL",
+    "SELECT path FROM input_files WHERE NOT counted",
+)
 
 
 @dataclass
@@ -100,6 +106,28 @@ class Bench:
         """Published rows of the test's table of a layer, sorted."""
         table = self.spark.table(f"lake.{layer}.{layer}_{self.tag}")
         return sorted(tuple(row) for row in table.select(*columns).collect())
+
+    def events(self, stage_run_id: str) -> list[tuple[Any, ...]]:
+        """What the audit log says of a stage run: kind and error code."""
+        asked = "SELECT kind, error_code FROM audit_log WHERE stage_run_id = ? ORDER BY event_id"
+        with self.runtime.journal.reading() as connection:
+            found = connection.exec_driver_sql(asked, (stage_run_id,)).fetchall()
+        return [tuple(row) for row in found]
+
+    def litter(self) -> list[str]:
+        """What a run of this test left behind: branches, staged rows, leases, open ends."""
+        lake, left = self.runtime.places.lake(), list[str]()
+        for space in lake.list_namespaces() if lake is not None else ():
+            for table in lake.list_tables(space):
+                if self.tag in table[-1].split("_"):
+                    refs = lake.load_table(table).metadata.refs
+                    left += [f"{table[-1]}@{ref}" for ref in refs if ref != "main"]
+        staging = Path(self.runtime.settings.staging.folder)
+        left += [file.name for file in staging.iterdir()] if staging.exists() else []
+        with self.runtime.journal.reading() as connection:
+            for asked in _LEFT_OPEN:
+                left += [str(row[0]) for row in connection.exec_driver_sql(asked)]
+        return left
 
     def columns(self, layer: str) -> list[str]:
         return self.spark.table(f"lake.{layer}.{layer}_{self.tag}").columns

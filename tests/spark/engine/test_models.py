@@ -207,7 +207,8 @@ runs_after = st.sets(st.sampled_from(range(3)))
 def any_split_equals_one_full_run(
     bench: Bench, files: list[list[model.Row]], runs_after: set[int]
 ) -> None:
-    own = Bench(runtime=bench.runtime, spark=bench.spark)
+    # Each example has datasets of its own.
+    own = Bench(runtime=bench.runtime, spark=bench.spark, tag=f"m{next(_NUMBERS)}")
     own.apply(LAYERS)
     for number, rows in enumerate(files):
         said = [

@@ -286,3 +286,27 @@ def test_an_error_after_the_publish_is_no_failure_and_nothing_is_loaded_twice(
 
     assert bench.run()[1].status == "skipped"
     assert bench.rows("bronze", "id") == [(1,)]
+
+
+GOLD_AND_BACK = """
+stages:
+  - {pipeline_id: "@", stage_order: 1, source_id: "raw_@", target_id: "gold_@"}
+  - pipeline_id: "@"
+    stage_order: 2
+    source_id: "gold_@"
+    target_id: "silver_@"
+    write_mode: overwrite
+    transform_sql: SELECT id, amount, at FROM gold_@
+targets:
+  - {target_id: "gold_@", location: "shop.gold_@", type: redshift}
+"""
+
+
+def test_what_was_unloaded_from_a_warehouse_is_taken_away(bench: Bench) -> None:
+    bench.apply(BRONZE)
+    bench.apply(GOLD_AND_BACK)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10})
+    bench.run()
+
+    assert bench.rows("silver", "id", "amount") == [(1, 10)]
+    assert bench.litter() == []
