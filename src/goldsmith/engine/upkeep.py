@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from goldsmith.catalog.datasets import Target
 from goldsmith.engine import as_of, faults, maintenance, recover, restoring
 from goldsmith.engine.destinations.destination import Destination
 from goldsmith.engine.destinations.lake import LakeDestination
@@ -117,13 +118,20 @@ def holding(tools: Tools, near: Neighbourhood) -> Iterator[Destination]:
         raise TargetBusy(resource=place, holder=str(holder and holder.owner))
     held = Held(tools.journal, lease)
     try:
-        destination = destination_of(new_session(tools.spark()), near, tools)
+        destination = _destination(tools, near, dataset.target)
         recover.settle(tools, destination, dataset.dataset_id)
         restoring.settle(tools, dataset)
         held.still_mine()
         yield destination
     finally:
         held.let_go()
+
+
+def _destination(tools: Tools, near: Neighbourhood, target: Target) -> Destination:
+    """The place a stage writes; for one in a warehouse Spark need not be started."""
+    if is_lake(target):
+        return destination_of(new_session(tools.spark()), near, tools)
+    return WarehouseDestination(tools.places, target, tools.warehouse(str(target.type)))
 
 
 def restore_table(tools: Tools, restoration: Restoration, asked_by: str) -> None:
