@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from stories.shop import Shop
 
 
+@pytest.mark.soak
 def test_a_bad_load_is_taken_back_through_to_gold_though_the_restore_is_killed(
     tmp_path: Path,
 ) -> None:
