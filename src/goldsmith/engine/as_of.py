@@ -87,7 +87,11 @@ def _load_and_later(
 ) -> tuple[StageRun, list[str]]:
     """A stage run, and the stage's published ones after it."""
     mine = stage_runs.c.stage_run_id == stage_run_id
-    load = stored.select(connection, StageRun, sa.select(stage_runs).where(mine))[0]
+    found = stored.select(connection, StageRun, sa.select(stage_runs).where(mine))
+    if not found:
+        reason = f"nobody remembers the stage run {stage_run_id}"
+        raise CannotRestore(dataset=str(near.stage.target_id), reason=reason)
+    load = found[0]
     later = sa.select(stage_runs.c.stage_run_id).where(
         stage_runs.c.pipeline_id == near.stage.pipeline_id,
         stage_runs.c.stage_order == near.stage.stage_order,

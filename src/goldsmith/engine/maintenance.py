@@ -15,7 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from goldsmith.catalog.datasets import Target
+from goldsmith.catalog.datasets import Source, Target
 from goldsmith.engine.lake import LakeTable
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.definitions import input_snapshots
@@ -61,6 +61,7 @@ class Maintenance:
     expire: tuple[str, ...]
     #: Snapshots that are kept though they are old, with the reason.
     kept: Mapping[str, str] = field(default_factory=dict)
+    #: Stray files older than this are removed; None: others have files below its location.
     orphans_before: datetime | None = None
 
     def as_plain(self) -> dict[str, Any]:
@@ -90,7 +91,9 @@ def plan_maintenance(
         small_files=small,
         expire=expire,
         kept=kept,
-        orphans_before=min(old, now - _ORPHANS_AFTER),
+        orphans_before=min(old, now - _ORPHANS_AFTER)
+        if _is_alone(dataset, survey, places)
+        else None,
     )
 
 
@@ -100,6 +103,27 @@ def retention(target: Target) -> timedelta:
     if isinstance(said, bool) or not isinstance(said, int | float) or said < 0:
         raise BadRetention(target=target.target_id, said=str(said))
     return timedelta(days=said)
+
+
+def _is_alone(dataset: Dataset, survey: Survey, places: Places) -> bool:
+    """Nobody else has files at or below a table's location, which would look like strays."""
+    settings = places.settings
+    others = [target.location for target in survey.rows.rows(Target) if target != dataset.target]
+    # A table that is read may have a row in sources too.
+    sources = (one for one in survey.rows.rows(Source) if one.source_id != dataset.dataset_id)
+    others += [source.s3_path for source in sources]
+    others += [settings.lake.warehouse, settings.staging.folder]
+    mine = _folder(dataset.location, places)
+    return mine is not None and not any(
+        (other := _folder(one, places)) is not None and other.startswith(mine) for one in others
+    )
+
+
+def _folder(location: str | None, places: Places) -> str | None:
+    """A location as a folder, as it really is; None for the name of a warehouse table."""
+    if not location:
+        return None
+    return places.address(str(location)).rstrip("/") + "/"
 
 
 def _old_snapshots(

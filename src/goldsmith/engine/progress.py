@@ -54,7 +54,7 @@ def _measured(context: Any, stage_run_id: str) -> Progress:
             if stage in seen:
                 continue
             seen.add(stage)
-            data = store.asOption(store.lastStageAttempt(stage)).get()
+            data = store.lastStageAttempt(stage)
             rows += data.inputRecords()
             size += data.inputBytes()
             tasks += data.numTasks()

@@ -13,6 +13,7 @@ from goldsmith.engine import faults, ledger
 from goldsmith.engine.destinations.destination import Destination, Published
 from goldsmith.engine.work import Tools, Work
 from goldsmith.journal import events, stage_runs, stored
+from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import StageRun
 
@@ -78,13 +79,13 @@ def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
         ledger.start_over(connection, consumer, stage_run.stage_run_id)
     restored_to = stage_run.facts.get("restored_to")
     if restored_to is not None:
+        asked_by = sa.select(runs.c.asked_by).where(runs.c.run_id == stage_run.run_id)
         restored = events.DatasetRestored(
-            actor=stage_run.facts.get("asked_by"),
+            actor=connection.execute(asked_by).scalar(),
             pipeline_id=stage_run.pipeline_id,
             run_id=stage_run.run_id,
             dataset_id=str(stage_run.target_id),
             to_snapshot=restored_to,
-            from_snapshot=stage_run.facts.get("restored_from"),
         )
         tools.journal.record(restored, connection=connection)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from goldsmith.catalog.datasets import Target
 from goldsmith.engine import as_of, faults, maintenance, recover, restoring
 from goldsmith.engine.destinations.destination import Destination
 from goldsmith.engine.destinations.lake import LakeDestination
@@ -117,14 +118,23 @@ def holding(tools: Tools, near: Neighbourhood) -> Iterator[Destination]:
         raise TargetBusy(resource=place, holder=str(holder and holder.owner))
     held = Held(tools.journal, lease)
     try:
-        with own_session(tools.spark()) as spark:
-            destination = destination_of(spark, near, tools)
+        with _destination(tools, near, dataset.target) as destination:
             recover.settle(tools, destination, dataset.dataset_id)
             restoring.settle(tools, dataset)
             held.still_mine()
             yield destination
     finally:
         held.let_go()
+
+
+@contextmanager
+def _destination(tools: Tools, near: Neighbourhood, target: Target) -> Iterator[Destination]:
+    """The place a stage writes; for one in a warehouse Spark need not be started."""
+    if is_lake(target):
+        with own_session(tools.spark()) as spark:
+            yield destination_of(spark, near, tools)
+    else:
+        yield WarehouseDestination(tools.places, target, tools.warehouse(str(target.type)))
 
 
 def restore_table(tools: Tools, restoration: Restoration, asked_by: str) -> None:

@@ -249,20 +249,31 @@ def test_compaction_is_no_news_and_what_is_read_on_from_stays(bench: Bench) -> N
     assert files.collect()[0][0] == 1
 
 
-def test_nothing_within_the_retention_expires(bench: Bench) -> None:
-    bench.apply(orders())
-    for number in range(3):
-        bench.bring(f"{number}.jsonl", order(number, number))
-        bench.run()
-    planned = maintenance.plan_maintenance(
+def planned(bench: Bench) -> maintenance.Maintenance:
+    found = maintenance.plan_maintenance(
         dataset(bench, "silver"),
         bench.runtime.surveyor.survey(),
         bench.runtime.journal,
         bench.runtime.places,
         datetime.now(UTC),
     )
-    assert planned is not None
-    assert (planned.expire, planned.small_files) == ((), 0)
+    assert found is not None
+    return found
+
+
+def test_nothing_within_the_retention_expires_and_no_file_of_others_is_a_stray(
+    bench: Bench,
+) -> None:
+    bench.apply(orders())
+    for number in range(2):
+        bench.bring(f"{number}.jsonl", order(number, number))
+        bench.run()
+    found = planned(bench)
+    assert (found.expire, found.small_files) == ((), 0)
+    assert found.orphans_before is not None
+
+    bench.apply('targets: [{target_id: "in_@", location: "s3://lake/silver/@/in/", type: s3}]')
+    assert planned(bench).orphans_before is None
 
 
 def window(start: str, end: str) -> dict[str, str]:
