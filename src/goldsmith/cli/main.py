@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
     "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
+    "errors": ("goldsmith.cli.errors:errors", "The codes of errors, and what to do."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

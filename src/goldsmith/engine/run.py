@@ -178,7 +178,9 @@ class _Walk:
                 target = str(work.near.stage.target_id)
                 return recover.settle(self.tools, destination, target)[0]
         happened = events.StageFailed(
-            error_code=error.code, error_message=str(error), transient=error.transient
+            error_code=self.tools.code_of(error),
+            error_message=str(error),
+            transient=error.transient,
         )
         with self.tools.journal.writing() as connection:
             ledger.forget(connection, work.stage_run_id)
@@ -259,7 +261,7 @@ def _cause(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
     seconds = work.near.stage.timeout_sec
     if work.ended.is_set() and seconds is not None:
         return StageTimeout(stage=work.near.stage_id, seconds=seconds)
-    return readable(error, work.near, tools.increments.listed())
+    return readable(error, work.near, tools.increments.listed(), tools.code_of)
 
 
 def outcomes(ended: list[Run]) -> Mapping[str, int]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.engine.failures import CodeOf
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
@@ -32,6 +33,8 @@ class Tools:
     #: Schemas that were inferred once, by dataset.
     kept_schema: Callable[[str], str | None]
     keep_schema: Callable[[str, str], None]
+    #: The error code of an exception.
+    code_of: CodeOf
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

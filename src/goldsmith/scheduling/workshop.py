@@ -11,6 +11,7 @@ from goldsmith.engine import kept_schemas, session
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.engine.work import Tools
+from goldsmith.healing.classify import classify
 from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
@@ -33,6 +34,7 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            code_of=lambda error: classify(error).code.name,
         )
     finally:
         opened.close()
