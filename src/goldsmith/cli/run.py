@@ -19,7 +19,9 @@ _MARKS = {"succeeded": "✓", "skipped": "·", "failed": "✗", "blocked": "▪"
 @click.argument("selection", nargs=-1)
 @click.option("--full-refresh", is_flag=True, help="Read everything again and replace the rows.")
 @click.option("--limit", type=int, help="Read only so many rows and publish nothing: try it out.")
-@click.option("--no-wait", is_flag=True, help="Fail where another run writes the same place.")
+@click.option(
+    "--no-wait", is_flag=True, help="Do not wait: for a place another run writes, or for a retry."
+)
 @click.option("--at-once", type=int, default=4, show_default=True, help="Stages at once.")
 @click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
 @yes_option
@@ -67,6 +69,7 @@ def carry_out(
     """Ask for a run and do it here, with everything else that is due; exits 1 if it failed."""
     from goldsmith.engine.run import Orders
     from goldsmith.engine.work import Asked
+    from goldsmith.journal import requests
     from goldsmith.planning.selection import select
     from goldsmith.scheduling import loop
     from goldsmith.scheduling.workshop import workshop
@@ -84,13 +87,15 @@ def carry_out(
         tell=Teller(quiet=quiet or as_json).tell,
     )
     with workshop(runtime) as tools:
-        turned = loop.tick(runtime, tools, orders, mine=asked.request_id)
-    mine = next(t for t in turned if t.request.request_id == asked.request_id)
+        turned = loop.see_through(runtime, tools, orders, asked.request_id, waits=waits)
+    over = requests.get(runtime.journal, asked.request_id)
     if as_json:
         print_json(as_plain(runtime, turned))
     else:
         _say(turned)
-    if not mine.succeeded:
+        if over.status == "waiting":
+            click.echo(f"It waits: {over.because}  ({over.request_id})")
+    if over.status != "done":
         raise click.exceptions.Exit(1)
 
 

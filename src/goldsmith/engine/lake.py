@@ -159,6 +159,21 @@ class LakeTable:
         ).collect()
         return str(rows[0][0]) if rows else None
 
+    def roll_back(self) -> tuple[str | None, str | None]:
+        """Take main back to the newest state a run of ours published; before and after."""
+        before = self.current_snapshot()
+        rows = self.spark.sql(
+            f"SELECT s.snapshot_id FROM {name(*self.parts, 'history')} h"
+            f" JOIN {name(*self.parts, 'snapshots')} s ON s.snapshot_id = h.snapshot_id"
+            f" WHERE h.is_current_ancestor AND s.summary['{RUN_PROPERTY}'] IS NOT NULL"
+            " ORDER BY h.made_current_at DESC LIMIT 1"
+        ).collect()
+        good = str(rows[0][0]) if rows else before
+        if good is not None and good != before:
+            table = literal(".".join(name(part) for part in self.parts[1:]))
+            self.spark.sql(f"CALL {name(LAKE)}.system.rollback_to_snapshot({table}, {int(good)})")
+        return before, good
+
     def append(self, rows: DataFrame, branch: str, run_id: str) -> None:
         rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).append()
 

@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from goldsmith.engine import faults, ledger, recover
+from goldsmith.engine import adjusting, faults, ledger, recover
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.failures import StageTimeout, readable
 from goldsmith.engine.leasing import Held, TargetBusy
 from goldsmith.engine.session import new_session
@@ -39,6 +40,8 @@ class Orders:
     #: Wait for a place that another run writes, or fail at once.
     waits: bool = True
     attempt: int = 1
+    #: What stages do otherwise, because they failed before.
+    adjust: Mapping[str, Adjust] = field(default_factory=dict)
     #: Told of every stage run that begins and ends.
     tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
         default=lambda what, stage, stage_run: None
@@ -61,6 +64,8 @@ class _Walk:
         self.before = dict(_before(plan))
         self.outcome: dict[str, StageRun] = {}
         self.runs: dict[str, Run] = {}
+        #: Why a stage ended of which nobody can say whether it was published.
+        self.broke: GoldsmithError | None = None
 
     def walk(self) -> list[Run]:
         for stage in self.plan.stages:
@@ -100,6 +105,9 @@ class _Walk:
         """Write down that a stage is not begun: stopped, blocked, or fed by a failed one."""
         if stage.fate in (Fate.STOPPED, Fate.BLOCKED):
             return self._pass(stage, events.StageBlocked(because=stage.because))
+        skip = self._adjust(stage).skip
+        if skip is not None:
+            return self._pass(stage, events.StageSkipped(because=skip))
         for earlier in stage.after:
             status = self.outcome[earlier].status
             if status not in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
@@ -107,19 +115,26 @@ class _Walk:
                 return self._pass(stage, events.StageBlocked(because=why))
         return None
 
-    def _pass(self, stage: PlannedStage, happened: events.StageBlocked) -> StageRun:
+    def _pass(
+        self, stage: PlannedStage, happened: events.StageBlocked | events.StageSkipped
+    ) -> StageRun:
         passed = stage_run_of(self._work(stage))
         return stage_runs.pass_over(self.tools.journal, passed, happened)
 
     def _work(self, stage: PlannedStage) -> Work:
+        adjust = self._adjust(stage)
         return Work(
-            near=stage.near,
+            near=adjusting.near(stage.near, adjust),
             run_id=self.runs[stage.near.stage.pipeline_id].run_id,
             stage_run_id=new_id("try").replace("-", "_"),
             attempt=self.orders.attempt,
             asked=self.orders.asked,
             at=datetime.now(UTC),
+            adjust=adjust,
         )
+
+    def _adjust(self, stage: PlannedStage) -> Adjust:
+        return self.orders.adjust.get(stage.stage_id, Adjust())
 
     def _stage(self, stage: PlannedStage) -> StageRun:
         work = self._work(stage)
@@ -135,7 +150,12 @@ class _Walk:
         except Exception as error:
             # The door around everything a stage can meet: user's SQL, files, Spark itself.
             _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-            return self._failed(work, _cause(error, work, self.tools))
+            cause = _cause(error, work, self.tools)
+            try:
+                return self._failed(work, cause)
+            except Exception as unasked:
+                self.broke = cause
+                raise cause from unasked
         finally:
             held.let_go()
             faults.reach("lease-released")
@@ -185,7 +205,11 @@ class _Walk:
         with self.tools.journal.writing() as connection:
             ledger.forget(connection, work.stage_run_id)
             return stage_runs.finish_stage_run(
-                self.tools.journal, work.stage_run_id, happened, connection=connection
+                self.tools.journal,
+                work.stage_run_id,
+                happened,
+                facts={"error": dict(error.facts)},
+                connection=connection,
             )
 
     def _run_of(self, stage: PlannedStage) -> None:
@@ -218,7 +242,10 @@ class _Walk:
                 because=f"stage {failed.stage_order} failed",
             )
         elif len(mine) < len(planned):
-            happened = events.RunInterrupted(because="it was interrupted")
+            why = (
+                "it was interrupted" if self.broke is None else f"{self.broke} [{self.broke.code}]"
+            )
+            happened = events.RunInterrupted(because=why)
         elif blocked is not None:
             happened = events.RunBlocked(because=blocked.because)
         else:

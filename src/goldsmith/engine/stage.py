@@ -11,7 +11,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from goldsmith.engine import audit, faults, ledger, quarantine, recover
+from goldsmith.engine import adjusting, audit, faults, ledger, quarantine, recover
 from goldsmith.engine.cancel import tagged
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
 from goldsmith.engine.destinations.lake import LakeDestination
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     """Write one dataset, all of it or nothing; its target's lease is held."""
     _settle(work, tools)
-    chosen = choose(work, tools)
+    chosen = adjusting.fewer(choose(work, tools), work)
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
@@ -56,6 +56,7 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     spark = new_session(tools.spark())
     destination = destination_of(spark, work.near, tools)
     _start(work, tools, held)
+    adjusting.prepare(spark, destination, work, tools)
     faults.reach("started")
     ledger.note(tools.journal, work.near.stage_id, work.stage_run_id, chosen.consumed)
     faults.reach("inputs-noted")
@@ -65,6 +66,7 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     _pre_check(work, found)
     _step(work, tools, "shape")
     rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
+    rows = adjusting.rows(rows, work)
     faults.reach("shaped")
     _step(work, tools, "write")
     order, before = _order(work, destination, rows, chosen)

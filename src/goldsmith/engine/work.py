@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.failures import CodeOf
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.journal.journal import Journal
@@ -35,6 +36,8 @@ class Tools:
     keep_schema: Callable[[str, str], None]
     #: The error code of an exception.
     code_of: CodeOf
+    #: Let go of Spark and of every connection; what is needed next is opened anew.
+    renew: Callable[[], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,5 +65,7 @@ class Work:
     attempt: int
     asked: Asked
     at: datetime
+    #: What it does otherwise, because an earlier try failed.
+    adjust: Adjust = field(default_factory=Adjust)
     #: Set when the stage has to end: a stop, or a lease that was lost.
     ended: threading.Event = field(default_factory=threading.Event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import tables
+from goldsmith.journal import tables, tables_of_healing
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -37,6 +37,16 @@ input_files = define(tables.InputFile.table)
 input_snapshots = define(tables.InputSnapshot.table)
 kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
+healing_uses = define(
+    tables_of_healing.HealingUse.table,
+    sa.Index("ix_healing_uses_pair", "error_code", "remedy", "at"),
+    sa.Index("ix_healing_uses_request", "request_id"),
+)
+files_aside = define(tables_of_healing.FileAside.table)
+incidents = define(
+    tables_of_healing.Incident.table, sa.Index("ix_incidents_about", "about", "status")
+)
+outbox = define(tables_of_healing.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
 
 OBSERVED = (
     audit_log,
@@ -51,4 +61,8 @@ OBSERVED = (
     input_snapshots,
     kept_schemas,
     sql_facts,
+    healing_uses,
+    files_aside,
+    incidents,
+    outbox,
 )

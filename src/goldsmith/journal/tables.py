@@ -24,6 +24,7 @@ from goldsmith.catalog.columns import (
     word,
 )
 from goldsmith.catalog.rows import Row, table
+from goldsmith.journal.tables_of_healing import OF_HEALING
 
 
 class RunStatus(StrEnum):
@@ -308,4 +309,5 @@ OBSERVED: tuple[type[Row], ...] = (
     InputSnapshot,
     KeptSchema,
     SqlFacts,
+    *OF_HEALING,
 )

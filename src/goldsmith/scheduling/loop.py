@@ -7,27 +7,31 @@ their targets next.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from goldsmith.engine import faults
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.run import Orders, run_plan
 from goldsmith.engine.work import Asked, Tools
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import events, requests, runs
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.owners import is_gone
-from goldsmith.journal.tables import Request, RequestStatus, Run, RunStatus
+from goldsmith.journal.tables import Request, RequestStatus, Run
 from goldsmith.planning import planner
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Fate
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling import incidents, mending, notifying
 
-_SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+#: How often a request that waits is looked at by whoever waits for it.
+_LOOK_AGAIN_SECONDS = 0.25
 
 
 @dataclass(eq=False, kw_only=True)
@@ -86,7 +90,7 @@ class Turned:
 
     @property
     def succeeded(self) -> bool:
-        return all(run.status in _SUCCEEDED for run in self.runs)
+        return self.request.status == RequestStatus.DONE
 
 
 def ask(
@@ -125,6 +129,29 @@ def tick(
     return turned
 
 
+def see_through(
+    runtime: Runtime, tools: Tools, orders: Orders, request_id: str, *, waits: bool = True
+) -> list[Turned]:
+    """Turn until a request is over, its retries included; all that was carried out meanwhile.
+
+    The waits of retries are rows: whoever gives up waiting leaves them to the next worker.
+    """
+    turned: list[Turned] = []
+    incidents.keep_up(runtime)
+    while True:
+        turned += tick(runtime, tools, orders, mine=request_id)
+        notifying.deliver(runtime)
+        asked = requests.get(runtime.journal, request_id)
+        if asked.status not in (RequestStatus.WAITING, RequestStatus.RUNNING):
+            return turned
+        if asked.not_before is not None:
+            if not waits:
+                return turned
+            time.sleep(_LOOK_AGAIN_SECONDS)
+        elif asked.status == RequestStatus.RUNNING:
+            time.sleep(_LOOK_AGAIN_SECONDS)
+
+
 def put_back_the_dead(runtime: Runtime) -> list[Request]:
     """Requests whose worker is gone wait again; their runs are written down as interrupted."""
     journal = runtime.journal
@@ -158,6 +185,9 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
         raise
     except GoldsmithError as error:
+        again = mending.after_error(runtime, request, tools.code_of(error), error, worker=worker)
+        if again is not None:
+            return Turned(request=again, runs=())
         because = f"{error} [{error.code}]"
         requests.failed(journal, request.request_id, because=because, worker=worker)
         raise
@@ -165,22 +195,19 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         # Interrupted: the next turn finds it waiting and goes on.
         requests.requeue(journal, request.request_id, "it was interrupted", worker=worker)
         raise
-    ids = [run.run_id for run in ended]
-    failed = next((run for run in ended if run.status not in _SUCCEEDED), None)
-    if failed is None:
-        done = requests.done(journal, request.request_id, run_ids=ids, worker=worker)
-    else:
-        why = failed.error_message or failed.because
-        done = requests.failed(journal, request.request_id, because=why, run_ids=ids, worker=worker)
+    done = mending.settle(runtime, request, ended, worker=worker)
     faults.reach("request-done")
     return Turned(request=done, runs=tuple(ended))
 
 
 def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> list[Run]:
+    resumed = mending.Resumed.of(request)
+    if resumed.fresh:
+        tools.renew()
     tools.increments.look_anew()
     plan = planner.plan(
         runtime.surveyor.survey(),
-        request.selection,
+        resumed.selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
     )
@@ -193,5 +220,7 @@ def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> li
         asked=Asked.of(request.options),
         asked_by=request.asked_by or orders.asked_by,
         attempt=request.attempt,
+        at_once=resumed.at_once or orders.at_once,
+        adjust={name: Adjust.of(said) for name, said in resumed.adjust.items()},
     )
     return run_plan(plan, tools, mine)

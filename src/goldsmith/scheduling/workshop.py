@@ -34,6 +34,7 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=opened.close,
             code_of=lambda error: classify(error).code.name,
         )
     finally:
@@ -66,7 +67,13 @@ class _Opened:
         return held[type_]
 
     def close(self) -> None:
-        for warehouse in self._warehouses:
-            warehouse.close()
-        if self._spark is not None:
-            self._spark.stop()
+        """Let go of everything; what is asked for next is opened anew."""
+        with self._lock:
+            for warehouse in self._warehouses:
+                warehouse.close()
+            self._warehouses.clear()
+            self._mine = threading.local()
+            self._runtime.places.forget()
+            if self._spark is not None:
+                self._spark.stop()
+                self._spark = None

@@ -75,6 +75,7 @@ class Bench:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=lambda: None,
             code_of=lambda error: classify(error).code.name,
         )
 
