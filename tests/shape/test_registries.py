@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from goldsmith.checks.check import CHECKS
+from goldsmith.healing.remedy import REMEDIES
 from goldsmith.planning.integrity.check import FINDINGS, rules
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -46,3 +47,22 @@ def test_a_check_is_named_and_documented(name: str) -> None:
     document = import_module(f"{CHECKS.package}.{name}").__doc__
     assert document
     assert document.rstrip().endswith(".")
+
+
+#: Remedies that ask somebody else; tests/unit/healing/test_outside.py tries them.
+OUTSIDE = {name for name, remedy in REMEDIES.all() if remedy.asks_outside}
+
+
+@pytest.mark.parametrize("name", REMEDIES.names())
+def test_a_remedy_is_named_documented_and_tried(name: str) -> None:
+    assert REMEDIES.get(name).name == name
+    document = import_module(f"{REMEDIES.package}.{name}").__doc__
+    assert document
+    assert document.rstrip().endswith(".")
+    assert name in OUTSIDE or (CASES / "healing" / f"{name}.yaml").exists()
+
+
+def test_every_case_file_belongs_to_a_remedy_and_there_are_enough() -> None:
+    tried = {file.stem for file in (CASES / "healing").glob("*")}
+    assert tried == set(REMEDIES.names()) - OUTSIDE
+    assert len(tried) >= 15

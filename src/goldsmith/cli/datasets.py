@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from goldsmith.cli.freshness import freshness
 from goldsmith.cli.maintain import maintain
 from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
 from goldsmith.cli.restore import restore
@@ -112,3 +113,6 @@ def sample_dataset(door: Door, dataset_id: str, most: int, as_json: bool) -> Non
         click.echo(count(len(rows), "row") + ".")
 
     show(as_json, rows, text)
+
+
+datasets.add_command(freshness)

@@ -105,7 +105,7 @@ def release(door: Door, entity: str, reason: str | None, as_json: bool) -> None:
     """Take a stop back; what was stopped goes on where it was, at the next run or worker."""
     from goldsmith.catalog.flags import Flag
     from goldsmith.planning import blast
-    from goldsmith.scheduling import loop
+    from goldsmith.scheduling import standing
 
     runtime = door.runtime
     survey = runtime.surveyor.survey()
@@ -118,7 +118,7 @@ def release(door: Door, entity: str, reason: str | None, as_json: bool) -> None:
     with runtime.catalog.change(actor=whoami(), reason=reason or f"release {entity}") as change:
         free = flag.with_(flag_value=True, reason=reason, starts_at=None, ends_at=None)
         change.put([free.with_(updated_at=datetime.now(UTC), updated_by=whoami())])
-    back = [request.request_id for request in loop.put_back_the_released(runtime)]
+    back = [request.request_id for request in standing.put_back_the_released(runtime)]
     if as_json:
         print_json({"entity": f"{scope}:{name}", "released": True, "requests": back})
         return

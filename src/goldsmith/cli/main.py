@@ -31,6 +31,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
     "flags": ("goldsmith.cli.flags:flags", "The rows that stop things."),
+    "incidents": ("goldsmith.cli.incidents:incidents", "What people have to see to."),
+    "healing": ("goldsmith.cli.healing:healing", "Remedies, and what they did."),
+    "errors": ("goldsmith.cli.errors:errors", "The codes of errors, and what to do."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

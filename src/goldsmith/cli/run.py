@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 @click.option("--to", "until", help="Backfill: and before this time. Default: now.")
 @click.option("--dry-run", is_flag=True, help="Only show what a backfill reads and replaces.")
 @click.option("--limit", type=int, help="Read only so many rows and publish nothing: try it out.")
-@click.option("--no-wait", is_flag=True, help="Fail where another run writes the same place.")
+@click.option(
+    "--no-wait", is_flag=True, help="Do not wait: for a place another run writes, or for a retry."
+)
 @click.option("--at-once", type=int, default=4, show_default=True, help="Stages at once.")
 @click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
 @yes_option
@@ -126,6 +129,8 @@ def carry_out(
         print_json(as_plain(door.runtime, turned))
     else:
         _say(turned)
+        if mine.request.status == "waiting":
+            click.echo(f"It waits: {mine.request.because}  ({mine.request.request_id})")
     if not mine.succeeded:
         raise click.exceptions.Exit(1)
 
@@ -143,6 +148,7 @@ def perform(
     from goldsmith.cli.progress import board
     from goldsmith.engine.run import Orders
     from goldsmith.engine.work import Asked
+    from goldsmith.journal import requests
     from goldsmith.planning.selection import select
     from goldsmith.scheduling import loop
     from goldsmith.scheduling.workshop import workshop
@@ -160,8 +166,10 @@ def perform(
             waits=waits,
             tell=told.tell,
         )
-        turned = loop.carry_through(runtime, tools, orders, asked.request_id)
-    return turned, next(t for t in turned if t.request.request_id == asked.request_id)
+        turned = loop.see_through(runtime, tools, orders, asked.request_id, waits=waits)
+    over = requests.get(runtime.journal, asked.request_id)
+    last = next(t for t in reversed(turned) if t.request.request_id == asked.request_id)
+    return turned, replace(last, request=over)
 
 
 def log_file(runtime: Any) -> Path:

@@ -190,6 +190,20 @@ class LakeTable:
         ).collect()
         return str(rows[0][0]) if rows else None
 
+    def roll_back_to_ours(self) -> tuple[str | None, str | None]:
+        """Take main back to the newest state a run of ours published; before and after."""
+        before = self.current_snapshot()
+        rows = self.spark.sql(
+            f"SELECT s.snapshot_id FROM {name(*self.parts, 'history')} h"
+            f" JOIN {name(*self.parts, 'snapshots')} s ON s.snapshot_id = h.snapshot_id"
+            f" WHERE h.is_current_ancestor AND s.summary['{RUN_PROPERTY}'] IS NOT NULL"
+            " ORDER BY h.made_current_at DESC LIMIT 1"
+        ).collect()
+        good = str(rows[0][0]) if rows else before
+        if good is not None and good != before:
+            self.roll_back(good)
+        return before, good
+
     def append(self, rows: DataFrame, branch: str, run_id: str) -> None:
         rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).append()
 

@@ -9,7 +9,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from goldsmith.engine import faults, ledger, recover, stopping
+from goldsmith.engine import adjusting, faults, ledger, recover, stopping
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.cancel import end_jvm
 from goldsmith.engine.ending import Stopped, WorkerEnded
 from goldsmith.engine.failures import StageTimeout, readable
@@ -41,6 +42,8 @@ class Orders:
     #: Wait for a place that another run writes, or fail at once.
     waits: bool = True
     attempt: int = 1
+    #: What stages do otherwise, because they failed before.
+    adjust: Mapping[str, Adjust] = field(default_factory=dict)
     #: Told of every stage run that begins and ends.
     tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
         default=lambda what, stage, stage_run: None
@@ -111,6 +114,9 @@ class _Walk:
             return self._pass(stage, events.StageStopped(because=stage.because))
         if stage.fate is Fate.BLOCKED:
             return self._pass(stage, events.StageBlocked(because=stage.because))
+        skip = self._adjust(stage).skip
+        if skip is not None:
+            return self._pass(stage, events.StageSkipped(because=skip))
         for earlier in stage.after:
             status = self.outcome[earlier].status
             if status not in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
@@ -119,20 +125,27 @@ class _Walk:
         return None
 
     def _pass(
-        self, stage: PlannedStage, happened: events.StageBlocked | events.StageStopped
+        self,
+        stage: PlannedStage,
+        happened: events.StageBlocked | events.StageSkipped | events.StageStopped,
     ) -> StageRun:
         passed = stage_run_of(self._work(stage))
         return stage_runs.pass_over(self.tools.journal, passed, happened)
 
     def _work(self, stage: PlannedStage) -> Work:
+        adjust = self._adjust(stage)
         return Work(
-            near=stage.near,
+            near=adjusting.near(stage.near, adjust),
             run_id=self.runs[stage.near.stage.pipeline_id].run_id,
             stage_run_id=new_id("try").replace("-", "_"),
             attempt=self.orders.attempt,
             asked=self.orders.asked,
             at=datetime.now(UTC),
+            adjust=adjust,
         )
+
+    def _adjust(self, stage: PlannedStage) -> Adjust:
+        return self.orders.adjust.get(stage.stage_id, Adjust())
 
     def _stage(self, stage: PlannedStage) -> StageRun:
         work = self._work(stage)
@@ -172,7 +185,7 @@ class _Walk:
                 raise cause from error
             case cause:
                 _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-                told = cause or readable(error, work.near, self.tools.increments.listed())
+                told = cause or _read(error, work, self.tools)
                 try:
                     return self._failed(work, told)
                 except Exception as unasked:
@@ -227,7 +240,9 @@ class _Walk:
             if settled is not None:
                 return settled
         happened = events.StageFailed(
-            error_code=error.code, error_message=str(error), transient=error.transient
+            error_code=self.tools.code_of(error),
+            error_message=str(error),
+            transient=error.transient,
         )
         with self.tools.journal.writing() as connection:
             ledger.forget(connection, work.stage_run_id)
@@ -235,7 +250,7 @@ class _Walk:
                 self.tools.journal,
                 work.stage_run_id,
                 happened,
-                facts={"hint": error.hint},
+                facts={"hint": error.hint, "error": dict(error.facts)},
                 connection=connection,
             )
 
@@ -318,6 +333,10 @@ class _limit:  # noqa: N801 - reads as a word in a with statement
 
 def _facts(work: Work) -> dict[str, object]:
     return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
+
+
+def _read(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
+    return readable(error, work.near, tools.increments.listed(), tools.code_of)
 
 
 def outcomes(ended: list[Run]) -> Mapping[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from goldsmith.engine import audit, faults, ledger, quarantine, recover, restoring
+from goldsmith.engine import adjusting, audit, faults, ledger, quarantine, recover, restoring
 from goldsmith.engine.cancel import tagged
 from goldsmith.engine.choosing import choose_for, note_on
 from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     """Write one dataset, all of it or nothing; its target's lease is held."""
     _settle(work, tools)
-    chosen = choose_for(work, tools)
+    chosen = adjusting.fewer(choose_for(work, tools), work)
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
@@ -65,6 +65,7 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     work.ended.cancels.append(destination.cancel)
     work.ended.check()
     _start(work, tools, held, chosen)
+    adjusting.prepare(spark, destination, work, tools)
     faults.reach("started")
     ledger.note(
         tools.journal, work.near.stage_id, work.stage_run_id, chosen.noted or chosen.consumed
@@ -76,6 +77,7 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     _pre_check(work, found)
     _step(work, tools, "shape")
     rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
+    rows = adjusting.rows(rows, work)
     faults.reach("shaped")
     _step(work, tools, "write")
     order, before = _order(work, destination, rows, chosen)

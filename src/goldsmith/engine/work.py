@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.ending import Ending
+from goldsmith.engine.failures import CodeOf
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
@@ -34,6 +36,10 @@ class Tools:
     #: Schemas that were inferred once, by dataset.
     kept_schema: Callable[[str], str | None]
     keep_schema: Callable[[str, str], None]
+    #: The error code of an exception.
+    code_of: CodeOf
+    #: Let go of Spark and of every connection; what is needed next is opened anew.
+    renew: Callable[[], None]
     #: While inside, the rows that stop things end this work.
     watched: Callable[[Work], AbstractContextManager[None]] = field(
         default=lambda work: nullcontext()
@@ -72,5 +78,7 @@ class Work:
     attempt: int
     asked: Asked
     at: datetime
+    #: What it does otherwise, because an earlier try failed.
+    adjust: Adjust = field(default_factory=Adjust)
     #: Ordered when the stage has to end: a stop, its time limit, a catalog that is lost.
     ended: Ending = field(default_factory=Ending)

@@ -154,6 +154,19 @@ def interrupt_stage_runs(
         ]
 
 
+def failures_by_code(journal: Journal) -> dict[str, int]:
+    """How often stages failed with which code, the most frequent first."""
+    times = sa.func.count()
+    asked = (
+        sa.select(stage_runs.c.error_code, times)
+        .where(stage_runs.c.status == RunStatus.FAILED.value, stage_runs.c.error_code.is_not(None))
+        .group_by(stage_runs.c.error_code)
+        .order_by(times.desc(), stage_runs.c.error_code)
+    )
+    with journal.reading() as connection:
+        return {str(code): int(count) for code, count in connection.execute(asked)}
+
+
 def _learn(connection: sa.Connection, ended: StageRun) -> None:
     """Keep the medians of a stage's last successes: a plan asks for them by the ten thousand."""
     stage = {"pipeline_id": ended.pipeline_id, "stage_order": ended.stage_order}

@@ -24,6 +24,7 @@ from goldsmith.catalog.columns import (
     word,
 )
 from goldsmith.catalog.rows import Row, table
+from goldsmith.journal.tables_of_healing import OF_HEALING
 
 
 class RunStatus(StrEnum):
@@ -334,4 +335,5 @@ OBSERVED: tuple[type[Row], ...] = (
     Restore,
     KeptSchema,
     SqlFacts,
+    *OF_HEALING,
 )

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from goldsmith.catalog import database
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.journal.definitions import input_files, input_snapshots, stage_runs
+from goldsmith.journal.definitions import files_aside, input_files, input_snapshots, stage_runs
 from goldsmith.journal.tables import RunStatus
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind, read_of
@@ -53,8 +53,21 @@ class Increments:
         """Every file of a dataset there is."""
         location = dataset.location or ""
         if location not in self._listed:
-            self._listed[location] = list_files(location, self._places)
+            aside = self._aside(dataset.dataset_id)
+            self._listed[location] = [
+                file
+                for file in list_files(location, self._places)
+                if (file.path, file.etag) not in aside
+            ]
         return self._listed[location]
+
+    def _aside(self, dataset_id: str) -> set[tuple[str, str]]:
+        """Files that were set aside, as they were then."""
+        asked = sa.select(files_aside.c.path, files_aside.c.etag).where(
+            files_aside.c.dataset_id == dataset_id
+        )
+        with database.reading(self._catalog.engine) as connection:
+            return {(path, etag) for path, etag in connection.execute(asked)}
 
     def listed(self) -> list[FileSeen]:
         """Every file that was listed so far."""

@@ -35,6 +35,11 @@ class Places:
     def secret(self, reference: str | None) -> str | None:
         return None if reference is None else self.secrets.resolve(reference).reveal()
 
+    def forget(self) -> None:
+        """Let go of clients: the next ones look credentials up again."""
+        for name in ("_s3", "_lake"):
+            self.__dict__.pop(name, None)
+
     def s3(self) -> Any:
         """An S3 client for the environment's storage."""
         return self._s3

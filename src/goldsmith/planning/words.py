@@ -36,7 +36,7 @@ def words_of(stage: Stage, edge: Edge | None) -> Words:
     sql = stage.transform_sql
     if sql is None and edge is not None:
         sql = edge.transformation_sql
-    return Words(layer, mode, _policy(policy), str(read), sql, stage.transform_dialect)
+    return Words(layer, mode, policy_of(policy), str(read), sql, stage.transform_dialect)
 
 
 def layer_of(stage: Stage) -> str:
@@ -88,7 +88,7 @@ def _write_mode(layer: str, stage: Stage) -> tuple[str, str]:
     return "append", f"a {layer} stage without keys"
 
 
-def _policy(policy: str | Mapping[str, str]) -> Mapping[str, str]:
+def policy_of(policy: str | Mapping[str, str]) -> Mapping[str, str]:
     if isinstance(policy, str):
         return _POLICIES.get(policy) or {"columns": policy, "types": policy}
     return {"columns": "evolve", "types": "evolve", **policy}

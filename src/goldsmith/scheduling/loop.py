@@ -7,34 +7,31 @@ their targets next.
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from goldsmith.catalog.flags import Flag
 from goldsmith.engine import faults
+from goldsmith.engine.adjusting import Adjust
 from goldsmith.engine.ending import WorkerEnded
 from goldsmith.engine.run import Orders, run_plan
 from goldsmith.engine.work import Asked, Tools
 from goldsmith.errors import GoldsmithError
-from goldsmith.journal import events, requests, runs
+from goldsmith.journal import requests, runs
 from goldsmith.journal.ids import new_id
-from goldsmith.journal.owners import is_gone
-from goldsmith.journal.tables import Request, RequestStatus, Run, RunStatus
+from goldsmith.journal.tables import Request, RequestStatus, Run
 from goldsmith.planning import planner
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Fate
-from goldsmith.planning.selection import NothingSelected, select
-from goldsmith.planning.stops import Stops
+from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling import incidents, mending, notifying, standing
 
-_SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
-#: How often a request that another process carries out is looked at.
-_ASK_AGAIN_SECONDS = 0.5
+#: How often a request that waits is looked at by whoever waits for it.
+_LOOK_AGAIN_SECONDS = 0.25
 
 
 @dataclass(eq=False, kw_only=True)
@@ -111,20 +108,6 @@ def ask(
     return put
 
 
-def carry_through(runtime: Runtime, tools: Tools, orders: Orders, mine: str) -> list[Turned]:
-    """Turn until a request has ended; where another process took it, wait for that one."""
-    turned: list[Turned] = []
-    while True:
-        turned += tick(runtime, tools, orders, mine=mine)
-        if any(turn.request.request_id == mine for turn in turned):
-            return turned
-        asked = requests.get(runtime.journal, mine)
-        if asked.status not in (RequestStatus.WAITING, RequestStatus.RUNNING):
-            ended = runs.recent_runs(runtime.journal, request_id=mine, most=None)
-            return [*turned, Turned(request=asked, runs=tuple(ended))]
-        time.sleep(_ASK_AGAIN_SECONDS)
-
-
 def tick(
     runtime: Runtime, tools: Tools, orders: Orders, *, mine: str | None = None
 ) -> list[Turned]:
@@ -133,8 +116,9 @@ def tick(
     What is wrong with a request is written down with it; only of `mine` it is raised, because
     somebody waits for that one.
     """
-    put_back_the_dead(runtime)
-    put_back_the_released(runtime)
+    standing.put_back_the_dead(runtime)
+    standing.put_back_the_released(runtime)
+    standing.stop_what_waits(runtime)
     turned = []
     for due in requests.due(runtime.journal):
         taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
@@ -143,55 +127,36 @@ def tick(
         faults.reach("taken")
         try:
             turned.append(carry_out(runtime, tools, orders, taken))
+        except WorkerEnded:
+            raise  # there is no Spark left here for anybody
         except GoldsmithError:
             if taken.request_id == mine:
                 raise
     return turned
 
 
-def put_back_the_dead(runtime: Runtime) -> list[Request]:
-    """Requests whose worker is gone wait again; their runs are written down as interrupted."""
-    journal = runtime.journal
-    back = []
-    for left in requests.standing(journal, RequestStatus.RUNNING):
-        if not is_gone(left.worker):
-            continue
-        with journal.writing() as connection:
-            for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
-                if run.ended_at is None:
-                    ended = events.RunInterrupted(because="its process died")
-                    runs.finish_run(journal, run.run_id, ended, connection=connection)
-            back.append(
-                requests.requeue(
-                    journal,
-                    left.request_id,
-                    "its worker died",
-                    worker=left.worker,
-                    connection=connection,
-                )
-            )
-    return back
+def see_through(
+    runtime: Runtime, tools: Tools, orders: Orders, request_id: str, *, waits: bool = True
+) -> list[Turned]:
+    """Turn until a request is over, its retries included; all that was carried out meanwhile.
 
-
-def put_back_the_released(runtime: Runtime) -> list[Request]:
-    """Requests that were stopped wait again once no row stops what they were stopped at."""
-    journal = runtime.journal
-    held = requests.standing(journal, RequestStatus.STOPPED)
-    if not held:
-        return []
-    survey = runtime.surveyor.survey()
-    stops = Stops.of(survey.rows.rows(Flag), datetime.now(UTC))
-    back = []
-    for request in held:
-        stopped = runs.stages_stopped(journal, request.run_ids)
-        if not stopped:
-            # It was not even begun. Of a pipeline that is gone there is nothing to put back.
-            with contextlib.suppress(NothingSelected):
-                stopped = list(select(survey, request.selection))
-        there = [survey.stages[name] for name in stopped if name in survey.stages]
-        if there and not any(stops.on(near) for near in there):
-            back.append(requests.requeue(journal, request.request_id, "what stopped it is gone"))
-    return back
+    The waits of retries are rows: whoever gives up waiting leaves them to the next worker.
+    """
+    turned: list[Turned] = []
+    incidents.keep_up(runtime)
+    while True:
+        turned += tick(runtime, tools, orders, mine=request_id)
+        notifying.deliver(runtime)
+        asked = requests.get(runtime.journal, request_id)
+        is_over = asked.status not in (RequestStatus.WAITING, RequestStatus.RUNNING)
+        if is_over or (asked.not_before is not None and not waits):
+            if not any(turn.request.request_id == request_id for turn in turned):
+                # Another process took it, and it has ended there.
+                ended = runs.recent_runs(runtime.journal, request_id=request_id, most=None)
+                turned.append(Turned(request=asked, runs=tuple(ended)))
+            return turned
+        if asked.not_before is not None or asked.status == RequestStatus.RUNNING:
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
 
 def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> Turned:
@@ -206,6 +171,9 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         requests.requeue(journal, request.request_id, str(error), worker=worker)
         raise
     except GoldsmithError as error:
+        again = mending.after_error(runtime, request, tools.code_of(error), error, worker=worker)
+        if again is not None:
+            return Turned(request=again, runs=())
         because = f"{error} [{error.code}]"
         requests.failed(journal, request.request_id, because=because, worker=worker)
         raise
@@ -213,28 +181,19 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         # Interrupted: the next turn finds it waiting and goes on.
         requests.requeue(journal, request.request_id, "it was interrupted", worker=worker)
         raise
-    ids = [run.run_id for run in ended]
-    stopped = next((run for run in ended if run.status == RunStatus.STOPPED), None)
-    failed = next((run for run in ended if run.status not in _SUCCEEDED), None)
-    how = requests.How(run_ids=ids, worker=worker)
-    if failed is None:
-        done = requests.done(journal, request.request_id, **how)
-    elif stopped is not None:
-        # Released, all of it is looked at again; what was published has nothing new to do.
-        how["because"] = stopped.because
-        done = requests.stopped(journal, request.request_id, **how)
-    else:
-        how["because"] = failed.error_message or failed.because
-        done = requests.failed(journal, request.request_id, **how)
+    done = mending.settle(runtime, request, ended, worker=worker)
     faults.reach("request-done")
     return Turned(request=done, runs=tuple(ended))
 
 
 def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> list[Run]:
+    resumed = mending.Resumed.of(request)
+    if resumed.fresh:
+        tools.renew()
     tools.increments.look_anew()
     plan = planner.plan(
         runtime.surveyor.survey(),
-        request.selection,
+        resumed.selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
     )
@@ -247,5 +206,7 @@ def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> li
         asked=Asked.of(request.options),
         asked_by=request.asked_by or orders.asked_by,
         attempt=request.attempt,
+        at_once=resumed.at_once or orders.at_once,
+        adjust={name: Adjust.of(said) for name, said in resumed.adjust.items()},
     )
     return run_plan(plan, tools, mine)

@@ -11,6 +11,7 @@ from goldsmith.engine import kept_schemas, session
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.engine.work import Tools
+from goldsmith.healing.classify import classify
 from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
@@ -34,6 +35,8 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=opened.close,
+            code_of=lambda error: classify(error).code.name,
             watched=switch.watching,
         )
     finally:
@@ -67,7 +70,13 @@ class _Opened:
         return held[type_]
 
     def close(self) -> None:
-        for warehouse in self._warehouses:
-            warehouse.close()
-        if self._spark is not None:
-            session.stop(self._spark)
+        """Let go of everything; what is asked for next is opened anew."""
+        with self._lock:
+            for warehouse in self._warehouses:
+                warehouse.close()
+            self._warehouses.clear()
+            self._mine = threading.local()
+            self._runtime.places.forget()
+            if self._spark is not None:
+                session.stop(self._spark)
+                self._spark = None

@@ -20,6 +20,7 @@ from goldsmith.engine import kept_schemas
 from goldsmith.engine.run import Orders
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.work import Asked, Tools, Work
+from goldsmith.healing.classify import classify
 from goldsmith.journal import runs
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import StageRun
@@ -99,6 +100,8 @@ class Bench:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=lambda: None,
+            code_of=lambda error: classify(error).code.name,
             watched=watched,
         )
 

@@ -218,7 +218,7 @@ def test_wrong_sql_is_one_sentence_with_the_stage_and_the_line(bench: Bench) -> 
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     failed = bench.run()[2]
 
-    assert failed.error_code == "UnresolvedColumnWithSuggestion"
+    assert failed.error_code == "ColumnUnknown"
     assert f"Stage {bench.tag}-2 (silver_{bench.tag}" in str(failed.error_message)
     assert "line 2" in str(failed.error_message)
 

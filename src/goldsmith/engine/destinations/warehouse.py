@@ -27,6 +27,8 @@ class WarehouseDestination:
         self.warehouse = warehouse
         self.location = target.location or target.target_id
         self.resource = f"{target.type}:{self.location}"
+        #: How a load meets others that write the table: see `Load.lock`.
+        self.lock: str | None = None
 
     def schema(self, rows: DataFrame) -> StructType | None:
         """The table's columns; of types the warehouse is the judge."""
@@ -102,6 +104,7 @@ class WarehouseDestination:
             from_scratch=order.from_scratch,
             replaced=replaced,
             options=self.target.options,
+            lock=self.lock,
         )
         loaded = self.warehouse.load(load, faults.reach)
         faults.reach("published")

@@ -77,7 +77,11 @@ class ServerWarehouse(ABC):
         self._copy(session, load, landing)
         publish.check_count(session, load, landing)
         reach("warehouse-copied")
+        if load.lock == "end_blocker":
+            self._end_holders(session, landing.target)
         with session.transaction():
+            if load.lock is not None and publish.columns(session, landing.target) is not None:
+                self._hold(session, landing.target)
             # The lock on the staging table is how `clean` finds a session that sleeps in here.
             self._hold(session, landing.staging)
             self._hold(session, statements.ledger(self.kind))
@@ -89,8 +93,7 @@ class ServerWarehouse(ABC):
         staging = Table.staging(stage_run_id, self.kind)
         with self._session(location) as session:
             publish.make_ledger(session)
-            for session_id in self._holders(session, staging):
-                session.run("SELECT pg_terminate_backend(%s)", session_id)
+            self._end_holders(session, staging)
             session.run(statements.drop(staging))
             with session.transaction():
                 self._hold(session, statements.ledger(self.kind))
@@ -137,6 +140,11 @@ class ServerWarehouse(ABC):
     @abstractmethod
     def _hold(self, session: ServerSession, table: Table) -> None:
         """Keep others from writing a table until the transaction ends."""
+
+    def _end_holders(self, session: ServerSession, table: Table) -> None:
+        """End the other sessions that have a table in their hands."""
+        for session_id in self._holders(session, table):
+            session.run("SELECT pg_terminate_backend(%s)", session_id)
 
     def _holders(self, session: ServerSession, table: Table) -> list[int]:
         """The other sessions that have a table in their hands."""

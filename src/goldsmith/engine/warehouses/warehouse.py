@@ -48,6 +48,8 @@ class Load:
     replaced: tuple[str, datetime, datetime] | None = None
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
+    #: `wait`: the table is locked first; `end_blocker`: whoever holds it is ended before.
+    lock: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
