@@ -6,53 +6,24 @@ stage here: over the rows it is planned from, its session, its inputs, its targe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from goldsmith.catalog.rules import RuleSet
+from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.destinations.destination import Destination
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
+from goldsmith.engine.inputs import Chosen
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.work import Tools, Work
 from goldsmith.journal import events
 from goldsmith.planning.words import policy_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from goldsmith.engine.inputs import Chosen
-    from goldsmith.engine.work import Tools, Work
     from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Adjust:
-    """What an attempt does otherwise."""
-
-    #: Spark settings of the stage's session.
-    spark: Mapping[str, str] = field(default_factory=dict)
-    schema_policy: str | None = None
-    #: New files are read so many at a time, the oldest first.
-    files_at_once: int | None = None
-    #: One row of each of these keys is kept.
-    deduplicate: Sequence[str] = ()
-    #: Offending rows are kept aside instead of stopping the stage.
-    quarantine: bool = False
-    #: `wait`: the target is locked first; `end_blocker`: whoever holds it is ended.
-    lock: str | None = None
-    #: Branches of broken attempts are removed first.
-    rebuild: bool = False
-    #: The table is taken back to the newest state that Goldsmith published.
-    roll_back: bool = False
-    #: The stage is left out, because of this.
-    skip: str | None = None
-
-    @classmethod
-    def of(cls, said: Mapping[str, Any]) -> Adjust:
-        """From a request's options; what is not the engine's business is left out."""
-        known = {one.name for one in fields(cls)}
-        return cls(**{name: value for name, value in said.items() if name in known})
 
 
 def near(near: Neighbourhood, adjust: Adjust) -> Neighbourhood:

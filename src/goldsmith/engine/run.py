@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from goldsmith.engine import adjusting, faults, ledger, recover, stopping
-from goldsmith.engine.adjusting import Adjust
+from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.cancel import end_jvm
 from goldsmith.engine.ending import Stopped, WorkerEnded
 from goldsmith.engine.failures import StageTimeout, readable

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from goldsmith.engine.adjusting import Adjust
+from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.ending import Ending
 from goldsmith.engine.failures import CodeOf
 from goldsmith.engine.warehouses.warehouse import Warehouse

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from goldsmith.engine import faults
-from goldsmith.engine.adjusting import Adjust
+from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.ending import WorkerEnded
 from goldsmith.engine.run import Orders, run_plan
 from goldsmith.engine.work import Asked, Tools
