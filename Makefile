@@ -56,7 +56,7 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in bench/catalog.py bench/engine.py; do \
+	@for file in bench/catalog.py bench/engine.py bench/checks.py; do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
@@ -67,6 +67,10 @@ bench-catalog: setup ## Run the benchmark of the catalog alone.
 .PHONY: bench-engine
 bench-engine: setup ## Run the benchmark of the engine alone.
 	@$(BIN)/python bench/engine.py $(ARGS)
+
+.PHONY: bench-checks
+bench-checks: setup ## Run the benchmark of the checks alone.
+	@$(BIN)/python bench/checks.py $(ARGS)
 
 .PHONY: docs
 docs: setup ## Write the generated pages of the documentation again.

@@ -9,6 +9,7 @@ import click
 from goldsmith.cli.freshness import freshness
 from goldsmith.cli.maintain import maintain
 from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
+from goldsmith.cli.profiles import profile_dataset
 from goldsmith.cli.restore import restore
 
 
@@ -116,3 +117,4 @@ def sample_dataset(door: Door, dataset_id: str, most: int, as_json: bool) -> Non
 
 
 datasets.add_command(freshness)
+datasets.add_command(profile_dataset)

@@ -16,7 +16,11 @@ def lake_address(places: Places, location: str) -> str:
 
     Iceberg's own way to S3 keeps `s3://`, which every other engine understands too.
     """
-    real = places.address(location)
+    return kept_address(places, places.address(location))
+
+
+def kept_address(places: Places, real: str) -> str:
+    """A real place as the lake's tables keep it."""
     return real if places.settings.lake.io is LakeIO.S3 else _for_hadoop(real)
 
 

@@ -6,6 +6,7 @@ stage here: over the rows it is planned from, its session, its inputs, its targe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 

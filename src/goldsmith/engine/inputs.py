@@ -15,6 +15,7 @@ from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.readers import files as file_reader
 from goldsmith.engine.readers import schemas
+from goldsmith.engine.readers.source_file import SOURCE_FILE
 from goldsmith.engine.readers.tables import read_new
 from goldsmith.engine.work import Tools, Work
 from goldsmith.planning.explain import dataset_kind, read_of
@@ -61,6 +62,9 @@ def choose(work: Work, tools: Tools, *, all_because: str | None = None) -> Chose
 
     `all_because` is a reason to read everything, whatever is new.
     """
+    if work.asked.replay is not None:
+        because = "rows of its quarantine are sent through it again"
+        return Chosen(consumed=Consumed(), rewritten=(), since={}, because=because)
     files: dict[str, list[FileSeen]] = {}
     snapshots: dict[str, str] = {}
     since: dict[str, str | None] = {}
@@ -184,6 +188,22 @@ def in_window(schema: StructType, rows_of: RowsOf) -> str:
         for at in (rows_of.window.start, rows_of.window.end)
     )
     return f"{column} >= {start} AND {column} < {end}"
+
+
+def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str) -> DataFrame:
+    """All rows of a dataset as they are published; a warehouse's are put into `scratch` first."""
+    match dataset_kind(dataset):
+        case "files":
+            files = tools.increments.files(dataset)
+            return _files(spark, dataset, files, tools).rows.drop(SOURCE_FILE)
+        case "table":
+            return spark.table(_table(spark, dataset).sql_name)
+        case _:
+            assert dataset.target is not None
+            location = dataset.target.location or dataset.target.target_id
+            folder = f"{scratch}/{location}"
+            tools.warehouse(str(dataset.target.type)).unload(location, folder)
+            return spark.read.parquet(staging.for_spark(folder))
 
 
 def _files(

@@ -207,6 +207,32 @@ class LakeTable:
     def append(self, rows: DataFrame, branch: str, run_id: str) -> None:
         rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).append()
 
+    def append_to_main(self, rows: DataFrame, run_id: str) -> None:
+        """Add rows for everybody to see at once."""
+        rows.writeTo(self.sql_name).option(_OPTION, run_id).append()
+
+    def added(self, run_id: str) -> DataFrame:
+        """The rows that the snapshot signed with a run's id added, read back from its files."""
+        rows = self.spark.sql(
+            f"SELECT snapshot_id, parent_id FROM {name(*self.parts, 'snapshots')}"
+            f" WHERE summary['{RUN_PROPERTY}'] = {literal(run_id)}"
+            " ORDER BY committed_at DESC LIMIT 1"
+        ).collect()
+        reader = self.spark.read.format("iceberg")
+        if not rows:  # nothing was written
+            return self.spark.table(self.sql_name).limit(0)
+        reader = reader.option("start-snapshot-id", rows[0][1])
+        return reader.option("end-snapshot-id", rows[0][0]).load(self.sql_name)
+
+    def has_files_in(self, folder: str) -> bool:
+        """Some file of the newest state lies in the folder."""
+        inside = f"startswith(file_path, {literal(folder.rstrip('/') + '/')})"
+        asked = f"SELECT 1 FROM {name(*self.parts, 'files')} WHERE {inside} LIMIT 1"
+        return bool(self.spark.sql(asked).collect())
+
+    def rows_of_branch(self, branch: str) -> DataFrame:
+        return self.spark.read.option("branch", branch).table(self.sql_name)
+
     def overwrite(self, rows: DataFrame, branch: str, run_id: str) -> None:
         """Replace every row."""
         from pyspark.sql import functions as F

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from goldsmith.engine import faults, ledger
 from goldsmith.engine.destinations.destination import Destination, Published
-from goldsmith.engine.work import Tools, Work
+from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.journal import events, stage_runs, stored
 from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
@@ -65,7 +65,7 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
             )
         else:
             count(tools, left, connection)
-            ended = _finished(published)
+            ended = _finished(published, Written.of_facts(left.facts))
         return stage_runs.finish_stage_run(
             tools.journal, left.stage_run_id, ended, connection=connection
         )
@@ -90,7 +90,12 @@ def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
         tools.journal.record(restored, connection=connection)
 
 
-def _finished(published: Published) -> events.StageFinished:
+def _finished(published: Published, written: Written) -> events.StageFinished:
     return events.StageFinished(
-        rows_written=published.rows, snapshot=published.snapshot, recognised=True
+        rows_read=written.rows,
+        rows_written=published.rows,
+        rows_quarantined=written.quarantined,
+        rows_dropped=written.dropped,
+        snapshot=published.snapshot,
+        recognised=True,
     )

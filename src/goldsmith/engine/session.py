@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 def start(places: Places) -> SparkSession:
     """The session all stages of this process share; each stage gets a new one from it."""
-    _quieten()
+    quieten()
     lake_list.prepare(places)
     if places.settings.spark.remote is not None:
         return connect.start(places)
     return _classic(places)
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """pyspark writes every SQL error to standard error by itself; we report it once."""
     logging.getLogger("SQLQueryContextLogger").disabled = True
 

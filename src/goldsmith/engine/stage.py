@@ -7,22 +7,33 @@ target and completes the record, or cleans up and starts over (`recover.py`).
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from goldsmith.engine import adjusting, audit, faults, ledger, quarantine, recover, restoring
+from goldsmith.checks.evaluate import evaluate
+from goldsmith.engine import (
+    adjusting,
+    audit,
+    faults,
+    ledger,
+    recover,
+    replaying,
+    restoring,
+    staging,
+)
 from goldsmith.engine.cancel import tagged
 from goldsmith.engine.choosing import choose_for, note_on
-from goldsmith.engine.destinations.destination import Aside, Destination, Order, Published
+from goldsmith.engine.destinations.destination import Aside, Destination, Published
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
 from goldsmith.engine.inputs import Chosen, Read, let_go, read
 from goldsmith.engine.leasing import Held, place_of
-from goldsmith.engine.schema import fit
 from goldsmith.engine.session import own_session
 from goldsmith.engine.shaping import Shape, shape
-from goldsmith.engine.work import Tools, Work
-from goldsmith.engine.writers.scd2 import with_validity
+from goldsmith.engine.surroundings import scratch_of, surroundings
+from goldsmith.engine.work import Tools, Work, Written
+from goldsmith.engine.writing import Writing, keeper_of, prepare
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning.definition import definition_of
@@ -30,8 +41,7 @@ from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.words import is_lake
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import SparkSession
 
 
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
@@ -46,6 +56,7 @@ def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
             return _write(spark, work, tools, held, chosen)
         finally:
             let_go(work.near, tools, work.stage_run_id)
+            staging.remove(tools.places, scratch_of(tools, work.stage_run_id))
 
 
 def _settle(work: Work, tools: Tools) -> None:
@@ -72,19 +83,33 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     )
     faults.reach("inputs-noted")
     _step(work, tools, "read")
-    found = read(spark, work, chosen, tools)
-    faults.reach("read")
-    _pre_check(work, found)
-    _step(work, tools, "shape")
-    rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
-    rows = adjusting.rows(rows, work)
+    replay = None
+    found = Read(rows={})
+    if work.asked.replay is not None:
+        replay = replaying.mended(spark, work, tools, work.asked.replay)
+        rows = replay.rows
+        faults.reach("read")
+    else:
+        found = read(spark, work, chosen, tools)
+        faults.reach("read")
+        _pre_check(spark, work, tools, found, chosen)
+        _step(work, tools, "shape")
+        rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
+        rows = adjusting.rows(rows, work)
     faults.reach("shaped")
     _step(work, tools, "write")
-    order, before = _order(work, destination, rows, chosen)
+    writing = prepare(spark, work, tools, destination, rows, chosen)
+    order = writing.order
+    started = time.monotonic()
     aside = destination.write_aside(order)
-    kept = _keep_malformed(work, tools, found)
-    _step(work, tools, "audit")
-    audited = _audit(work, tools, order, aside, before)
+    malformed = _keep_malformed(work, tools, found)
+    written = Written(
+        rows=aside.kept + aside.aside + aside.out + malformed,
+        quarantined=aside.aside + malformed,
+        dropped=aside.out,
+    )
+    stage_runs.step(tools.journal, work.stage_run_id, "audit", facts=written.as_facts())
+    _audit(work, tools, writing, destination, aside, seconds=time.monotonic() - started)
     faults.reach("audited")
     if work.asked.limit is not None:
         return _tried_out(work, tools, destination)
@@ -93,7 +118,11 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     faults.reach("before-publish")
     work.ended.check()
     published = destination.publish(order, aside, held.lease.token)
-    return record(work, tools, held, published, aside=aside, quarantined=kept, audited=audited)
+    done = record(work, tools, held, published, written, bytes_written=aside.bytes)
+    if replay is not None:
+        replay.forget()
+        faults.reach("replayed-forgotten")
+    return done
 
 
 def _tried_out(work: Work, tools: Tools, destination: Destination) -> StageRun:
@@ -169,92 +198,75 @@ def _step(work: Work, tools: Tools, step: str) -> None:
     stage_runs.step(tools.journal, work.stage_run_id, step)
 
 
-def _pre_check(work: Work, found: Read) -> None:
-    """Checks of the input, before it is shaped."""
-    checks = audit.planned(work.near.pre_rules)
-    if not checks or not work.near.inputs:
+def _pre_check(spark: SparkSession, work: Work, tools: Tools, found: Read, chosen: Chosen) -> None:
+    """Checks of the input, before it is shaped; no row can go elsewhere yet."""
+    near = work.near
+    if near.pre_rules is None or not near.inputs:
         return
-    rows = found.rows[work.near.inputs[0].dataset_id]
-    measured = audit.measure(rows, checks)
-    marks = {"stage_run_id": work.stage_run_id}
-    judged = audit.judge(checks, measured, before=None, now=rows.schema, marks=marks)
-    if judged.failures:
-        raise audit.CheckFailed(target=work.near.inputs[0].dataset_id, failures=judged.failures)
-
-
-def _order(
-    work: Work, destination: Destination, rows: DataFrame, chosen: Chosen
-) -> tuple[Order, StructType | None]:
-    """What is to be written, fitted to the target, with what is to be measured on the way."""
-    from pyspark.sql import functions as F
-
-    stage, words = work.near.stage, work.near.words
-    checks = audit.planned(work.near.rules)
-    if words.write_mode == "scd2":
-        rows = with_validity(rows, stage.watermark_column or "_ingested_at")
-    before = destination.schema(rows)
-    fitted = fit(rows, before, words.schema_policy, target=str(stage.target_id))
-    measures = list(audit.measures(checks))
-    if fitted.discard is not None:
-        measures.append(F.count(F.when(fitted.discard, F.lit(1))).alias("discarded"))
-    order = Order(
-        stage_run_id=work.stage_run_id,
-        fitted=fitted,
-        mode=words.write_mode,
-        keys=stage.keys,
-        watermark=stage.watermark_column,
-        partition_by=stage.partition_by,
-        options=stage.options,
-        measures=measures,
-        needs_pass=audit.needs_pass(checks),
-        from_scratch=chosen.starts_over,
-        replaced_files=chosen.rewritten,
-        replaced_rows=chosen.rows_of,
+    first = near.inputs[0].dataset_id
+    context = surroundings(spark, work, tools, chosen, dataset_id=first)
+    after = len(near.rules.check_def) if near.rules is not None else 0
+    checks = audit.planned(near.pre_rules, context, first=after)
+    started = time.monotonic()
+    outcomes = evaluate(found.rows[first], checks, context)
+    took = time.monotonic() - started
+    judged = audit.judge(
+        outcomes,
+        marks=_marks(work, first),
+        seconds=dict.fromkeys((one.place for one in checks), took),
+        rows_go=False,
     )
-    return order, before
+    _keep_verdicts(work, tools, judged, first)
 
 
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     """Keep records that could not be parsed; how many there were."""
-    target, kept = str(work.near.stage.target_id), 0
-    for malformed in found.malformed.values():
-        quarantine.keep_malformed(
-            malformed,
-            tools.places,
-            target_id=target,
-            stage_run_id=work.stage_run_id,
-            run_id=work.run_id,
-        )
-        # Of all inputs so far: the last answer is the whole.
-        kept = quarantine.count(malformed.sparkSession, target, work.stage_run_id)
+    keeper = keeper_of(work, tools)
+    kept = sum(keeper.keep_malformed(malformed) for malformed in found.malformed.values())
     faults.reach("quarantine-written")
     return kept
 
 
-def _audit(
-    work: Work, tools: Tools, order: Order, aside: Aside, before: StructType | None
-) -> audit.Audited:
+def _marks(work: Work, dataset_id: str) -> dict[str, Any]:
     stage = work.near.stage
-    marks = {
+    return {
         "stage_run_id": work.stage_run_id,
         "run_id": work.run_id,
         "pipeline_id": stage.pipeline_id,
         "stage_order": stage.stage_order,
-        "dataset_id": stage.target_id,
+        "dataset_id": dataset_id,
     }
-    audited = audit.judge(
-        audit.planned(work.near.rules),
-        aside.measured,
-        before=before,
-        now=order.fitted.rows.drop("_discard").schema,
-        marks=marks,
-    )
+
+
+def _audit(
+    work: Work,
+    tools: Tools,
+    writing: Writing,
+    destination: Destination,
+    aside: Aside,
+    *,
+    seconds: float,
+) -> None:
+    """Judge what was measured on the way, then the table as it would be published."""
+    outcomes = writing.evaluation.outcomes(aside.measured, aside.beside)
+    took = dict.fromkeys((one.planned.place for one in outcomes), seconds)
+    if writing.of_table:
+        started = time.monotonic()
+        outcomes += writing.outcomes_of_table(destination)
+        rest = time.monotonic() - started
+        took |= dict.fromkeys((one.place for one in writing.of_table), rest)
+    outcomes.sort(key=lambda one: one.planned.place)
+    target = str(work.near.stage.target_id)
+    judged = audit.judge(outcomes, marks=_marks(work, target), samples=aside.samples, seconds=took)
+    _keep_verdicts(work, tools, judged, target)
+
+
+def _keep_verdicts(work: Work, tools: Tools, judged: audit.Audited, dataset_id: str) -> None:
     with tools.journal.writing() as connection:
-        ledger.keep_verdicts(connection, audited.verdicts)
+        ledger.keep_verdicts(connection, judged.verdicts)
     faults.reach("verdicts-noted")
-    if audited.failures:
-        raise audit.CheckFailed(target=str(stage.target_id), failures=audited.failures)
-    return audited
+    if judged.failures:
+        raise audit.CheckFailed(target=dataset_id, failures=judged.failures)
 
 
 def record(
@@ -262,22 +274,18 @@ def record(
     tools: Tools,
     held: Held,
     published: Published,
+    written: Written,
     *,
-    aside: Aside | None = None,
-    quarantined: int = 0,
-    audited: audit.Audited | None = None,
+    bytes_written: int | None,
 ) -> StageRun:
     """Write down that the stage run was published, in one transaction with its ledger and lease."""
-    del audited
-    measured = aside.measured if aside is not None else {}
     finished = events.StageFinished(
-        rows_read=measured.get("rows"),
+        rows_read=written.rows,
         rows_written=published.rows,
-        rows_quarantined=quarantined,
-        rows_dropped=measured.get("discarded"),
-        bytes_written=None if aside is None else aside.bytes,
+        rows_quarantined=written.quarantined,
+        rows_dropped=written.dropped,
+        bytes_written=bytes_written,
         snapshot=published.snapshot,
-        recognised=None if aside is not None else True,
     )
     with tools.journal.writing() as connection:
         begun = recover.known(tools, work.stage_run_id, connection)

@@ -19,6 +19,30 @@ def for_spark(address: str) -> str:
     return "s3a://" + address.removeprefix("s3://") if address.startswith("s3://") else address
 
 
+def exists(places: Places, address: str) -> bool:
+    """There is something at an address."""
+    if not address.startswith("s3://"):
+        return os.path.isdir(address)
+    bucket, _, prefix = address.removeprefix("s3://").partition("/")
+    found = places.s3().list_objects_v2(Bucket=bucket, Prefix=f"{prefix}/", MaxKeys=1)
+    return bool(found.get("KeyCount"))
+
+
+def files(places: Places, address: str) -> list[str]:
+    """The Parquet files of a folder."""
+    if not address.startswith("s3://"):
+        there = sorted(os.listdir(address)) if os.path.isdir(address) else []
+        return [f"{address}/{name}" for name in there if name.endswith(".parquet")]
+    bucket, _, prefix = address.removeprefix("s3://").partition("/")
+    pages = places.s3().get_paginator("list_objects_v2")
+    keys = [
+        item["Key"]
+        for page in pages.paginate(Bucket=bucket, Prefix=f"{prefix}/")
+        for item in page.get("Contents", ())
+    ]
+    return [f"s3://{bucket}/{key}" for key in keys if key.endswith(".parquet")]
+
+
 def remove(places: Places, address: str) -> None:
     """Take everything at an address away; nothing there is fine too."""
     if not address.startswith("s3://"):

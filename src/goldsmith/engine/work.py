@@ -47,6 +47,18 @@ class Tools:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Replay:
+    """Rows of a quarantine that are to go through their stage again, and how they were mended."""
+
+    #: A SELECT over the view `quarantined`.
+    sql: str | None = None
+    #: A file of mended rows.
+    file: str | None = None
+    #: Only rows that this run kept aside.
+    run_id: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
     """How somebody wants a run to be: everything anew, a few rows to try it out, a window …"""
 
@@ -56,15 +68,18 @@ class Asked:
     window: Window | None = None
     #: Make the target what it was after this stage run.
     as_of: str | None = None
+    #: Mended rows instead of new input.
+    replay: Replay | None = None
 
     @classmethod
     def of(cls, options: Any) -> Asked:
-        since, until = options.get("from"), options.get("to")
+        since, until, replay = options.get("from"), options.get("to"), options.get("replay")
         return cls(
             full_refresh=bool(options.get("full_refresh", False)),
             limit=options.get("limit"),
             window=None if since is None else Window(start=moment(since), end=moment(until)),
             as_of=options.get("as_of"),
+            replay=None if replay is None else Replay(**replay),
         )
 
 
@@ -82,3 +97,28 @@ class Work:
     adjust: Adjust = field(default_factory=Adjust)
     #: Ordered when the stage has to end: a stop, its time limit, a catalog that is lost.
     ended: Ending = field(default_factory=Ending)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Written:
+    """Where the rows of one try went: all of them are published, kept aside or dropped."""
+
+    rows: int | None = None
+    quarantined: int | None = None
+    dropped: int | None = None
+
+    def as_facts(self) -> dict[str, Any]:
+        """Written down before the publish, for whoever completes the record after a crash."""
+        return {
+            "rows_read": self.rows,
+            "rows_quarantined": self.quarantined,
+            "rows_dropped": self.dropped,
+        }
+
+    @classmethod
+    def of_facts(cls, facts: Any) -> Written:
+        return cls(
+            rows=facts.get("rows_read"),
+            quarantined=facts.get("rows_quarantined"),
+            dropped=facts.get("rows_dropped"),
+        )

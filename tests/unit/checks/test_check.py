@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import pytest
 
-from goldsmith.checks.check import CHECKS, EVERY_CHECK, dataset_check, row_check
+from goldsmith.checks.check import CHECKS, EVERY_CHECK, Cost, dataset_check, row_check
+from goldsmith.checks.field import Field, Number
 from goldsmith.checks.patterns import why_not
 
 
@@ -44,14 +45,14 @@ def test_right_settings_have_no_problems(name: str, settings: dict[str, Any]) ->
     ("name", "settings", "problems"),
     [
         ("not_null", {}, ["needs the setting column"]),
-        ("not_null", {"column": 3}, ["takes a text as column, and '3' is not one"]),
+        ("not_null", {"column": 3}, ["takes a column's name as column, and '3' is not one"]),
         (
             "not_null",
             {"column": "id", "colum": "id"},
             ["has no setting 'colum' (did you mean 'column'?)"],
         ),
-        ("row_count", {}, ["needs the setting min or max"]),
-        ("row_count", {"min": None}, ["needs the setting min or max"]),
+        ("row_count", {}, ["needs the setting min or max or equals"]),
+        ("row_count", {"min": None}, ["needs the setting min or max or equals"]),
         ("row_count", {"min": True}, ["takes a whole number as min, and 'True' is not one"]),
         ("row_count", {"min": 1.5}, ["takes a whole number as min, and '1.5' is not one"]),
         (
@@ -62,7 +63,10 @@ def test_right_settings_have_no_problems(name: str, settings: dict[str, Any]) ->
         (
             "unique",
             {"columns": [1]},
-            ["takes a text or a list (a text each) as columns, and list is not one"],
+            [
+                "takes a column's name or a list (a column's name each) as columns, and list is"
+                " not one"
+            ],
         ),
         ("one_of", {"column": "a", "values": "x"}, ["takes a list as values, and 'x' is not one"]),
         (
@@ -109,12 +113,24 @@ def test_the_settings_come_from_the_signature() -> None:
 
 
 def test_what_the_evaluation_hands_in_is_no_setting() -> None:
-    @dataset_check(says="the schema is odd")
-    def odd(schema: object, /, columns: Sequence[str]) -> list[str]:
-        return [str(schema), *columns]
+    @dataset_check(says="the rows are odd", cost=Cost.PASS)
+    def odd(rows: object, /, columns: Sequence[str]) -> list[str]:
+        return [str(rows), *columns]
 
     assert list(odd.settings) == ["columns"]
+    assert odd.handed == ("rows",)
     assert not odd.is_row_check
+    assert odd.cost is Cost.PASS
+
+
+def test_a_check_knows_which_of_its_settings_name_columns() -> None:
+    @row_check(says="odd")
+    def odd(column: Number, beside: Sequence[Field] = (), words: Sequence[str] = ()) -> object:
+        return column, beside, words
+
+    said = {"column": "a", "beside": ["b", "c.d"], "words": ["e"], "where": "f > 1"}
+    assert list(odd.columns(said)) == ["a", "b", "c.d"]
+    assert odd.settings["column"].usage == "column (a column of numbers, by name)"
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,16 @@
-"""The column lies between `min` and `max`; the bounds themselves are in unless they are strict."""
+"""The column lies between `min` and `max`; the bounds themselves are in unless they are strict.
+
+A bound is a number, a text, a date or a time; of a column of times also an expression, such as
+`now() - interval '24 hours'`. `{sql: …}` is an expression for any column."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from goldsmith.checks.bounds import Bounds
 from goldsmith.checks.check import row_check
+from goldsmith.checks.field import Plain
+from goldsmith.checks.settings import Bound
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -12,18 +18,11 @@ if TYPE_CHECKING:
 
 @row_check(says="{column} is not between {min} and {max}", any_of=("min", "max"))
 def in_range(
-    column: str,
-    min: float | str | None = None,
-    max: float | str | None = None,
+    column: Plain,
+    min: Bound | None = None,
+    max: Bound | None = None,
     strict_min: bool = False,
     strict_max: bool = False,
 ) -> Column:
-    from pyspark.sql import functions as F
-
-    value = F.col(column)
-    broken = F.lit(False)
-    if min is not None:
-        broken = broken | (value <= min if strict_min else value < min)
-    if max is not None:
-        broken = broken | (value >= max if strict_max else value > max)
-    return broken
+    bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
+    return bounds.broken(column)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from goldsmith.checks.check import row_check
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from goldsmith.checks.field import Field
+from goldsmith.checks.measures import Broken
 
 
 @row_check(says="{column} is null")
-def not_null(column: str) -> Column:
+def not_null(column: Field) -> Broken:
     from pyspark.sql import functions as F
 
-    return F.col(column).isNull()
+    return Broken(condition=column.value.isNull(), applies=F.lit(True))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from goldsmith.checks.check import row_check
+from goldsmith.checks.field import Plain
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
 @row_check(says="{column} is not one of {values}")
-def one_of(column: str, values: Sequence[object]) -> Column:
-    from pyspark.sql import functions as F
-
-    return ~F.col(column).isin(list(values))
+def one_of(column: Plain, values: Sequence[object]) -> Column:
+    return ~column.is_in(values)

@@ -1,23 +1,23 @@
-"""There are at least `min` rows and at most `max`."""
+"""There are at least `min` rows and at most `max`, or exactly `equals`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from goldsmith.checks.bounds import Bounds, total_between
 from goldsmith.checks.check import dataset_check
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from goldsmith.checks.measures import Rows, Total
 
 
-@dataset_check(says="there are not between {min} and {max} rows", any_of=("min", "max"))
-def row_count(min: int | None = None, max: int | None = None) -> Column:
-    from pyspark.sql import functions as F
-
-    rows = F.count(F.lit(1))
-    broken = F.lit(False)
-    if min is not None:
-        broken = broken | (rows < min)
-    if max is not None:
-        broken = broken | (rows > max)
-    return broken
+@dataset_check(says="the number of rows is wrong", any_of=("min", "max", "equals"))
+def row_count(
+    rows: Rows,
+    /,
+    min: int | None = None,
+    max: int | None = None,
+    equals: int | None = None,
+    strict_min: bool = False,
+    strict_max: bool = False,
+) -> Total:
+    bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
+    if equals is not None:
+        bounds = Bounds(min=equals, max=equals)
+    return total_between(rows.count(), bounds, "fail")

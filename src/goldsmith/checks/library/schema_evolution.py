@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from goldsmith.checks.check import dataset_check
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+from goldsmith.checks.check import Cost, dataset_check
+from goldsmith.checks.context import Context
+from goldsmith.checks.measures import Known, Rows
+from goldsmith.checks.schemas import differences_between, known
 
 
-@dataset_check(says="the schema is not the one there was")
+@dataset_check(says="the schema is not the one there was", cost=Cost.NOTHING)
 def schema_evolution(
-    before: StructType, now: StructType, /, allow_nullable_addition: bool = False
-) -> list[str]:
-    old = {field.name.lower(): field for field in before.fields}
-    new = {field.name.lower(): field for field in now.fields}
-    differences = [f"{old[name].name} is gone" for name in old if name not in new]
-    differences += [
-        f"{new[name].name} was {old[name].dataType.simpleString()} and is"
-        f" {new[name].dataType.simpleString()}"
-        for name in new
-        if name in old and new[name].dataType != old[name].dataType
-    ]
-    return differences + [
-        f"{field.name} is new"
-        for name, field in new.items()
-        if name not in old and not (allow_nullable_addition and field.nullable)
-    ]
+    rows: Rows, context: Context, /, allow_nullable_addition: bool = False
+) -> Known:
+    if context.schema_before is None:
+        return known(())
+    return known(
+        differences_between(
+            context.schema_before, rows.schema, allow_nullable_addition=allow_nullable_addition
+        )
+    )

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from goldsmith.checks.check import dataset_check
-
-if TYPE_CHECKING:
-    from pyspark.sql.types import StructType
+from goldsmith.checks.check import Cost, dataset_check
+from goldsmith.checks.measures import Known, Rows
+from goldsmith.checks.schemas import known, same_type
 
 
-@dataset_check(says="the columns are not {columns}")
-def schema_match(schema: StructType, /, columns: Sequence[str] | Mapping[str, str]) -> list[str]:
-    found = {field.name.lower(): field.dataType.simpleString() for field in schema.fields}
+@dataset_check(says="the columns are not {columns}", cost=Cost.NOTHING)
+def schema_match(rows: Rows, /, columns: Sequence[str] | Mapping[str, str]) -> Known:
+    found = {field.name.lower(): field for field in rows.schema.fields}
     wanted = {name.lower(): name for name in columns}
     differences = [f"{name} is missing" for low, name in wanted.items() if low not in found]
-    differences += [f"{name} is not expected" for name in found if name not in wanted]
+    differences += [f"{found[low].name} is not expected" for low in found if low not in wanted]
     if isinstance(columns, dict):
         differences += [
-            f"{name} is {found[name.lower()]}, not {type_}"
+            f"{name} is {found[name.lower()].dataType.simpleString()}, not {type_}"
             for name, type_ in columns.items()
-            if name.lower() in found and found[name.lower()] != type_.lower()
+            if name.lower() in found and not same_type(found[name.lower()].dataType, type_)
         ]
-    return differences
+    return known(differences)

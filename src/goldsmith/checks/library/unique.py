@@ -1,34 +1,29 @@
 """No two rows have the same values in the columns.
 
 `nulls` says what a NULL among them means: `distinct` (equal to nothing), `equal` (equal to other
-NULLs) or `broken` (none may be NULL)."""
+NULLs) or `broken` (none may be NULL). `ignore` says which rows `distinct` leaves out: those where
+any of the columns is NULL, or all of them. Every row whose key occurs again is broken."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from goldsmith.checks.check import dataset_check
+from goldsmith.checks.check import Cost, dataset_check
+from goldsmith.checks.field import Field, fields_of
+from goldsmith.checks.measures import Counted, Keys, Measured
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
-
-@dataset_check(says="{columns} repeat", any_of=("columns", "column"))
+@dataset_check(says="{columns} repeat", any_of=("columns", "column"), cost=Cost.KEYS)
 def unique(
-    columns: str | Sequence[str] | None = None,
-    column: str | None = None,
+    columns: Field | Sequence[Field] | None = None,
+    column: Field | None = None,
     nulls: Literal["distinct", "equal", "broken"] = "distinct",
-) -> Column:
-    from pyspark.sql import functions as F
+    ignore: Literal["any", "all"] = "any",
+) -> Keys:
+    def judge(measured: Measured) -> Counted:
+        empty = measured.get("null_rows") or 0 if nulls == "broken" else 0
+        return Counted(broken=measured["repeated"] + empty, of=measured["rows"] + empty)
 
-    said = columns or column or ()
-    names = [said] if isinstance(said, str) else list(said)
-    values = F.struct(*(F.col(name) for name in names))
-    any_null = F.lit(False)
-    for name in names:
-        any_null = any_null | F.col(name).isNull()
-    counted = F.count(F.lit(1)) if nulls == "equal" else F.count(F.when(~any_null, F.lit(1)))
-    told_apart = values if nulls == "equal" else F.when(~any_null, values)
-    repeats = F.count_distinct(told_apart) < counted
-    return repeats | F.max(any_null) if nulls == "broken" else repeats
+    fields = fields_of("unique", column, columns)
+    return Keys(fields=fields, judge=judge, nulls=nulls, ignore=ignore)

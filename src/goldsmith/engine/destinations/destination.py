@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,8 +10,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
+from goldsmith.checks.evaluate import Measured
 from goldsmith.engine.inputs import RowsOf
 from goldsmith.engine.schema import Fitted
+from goldsmith.engine.split import Split
+
+#: Some broken rows of each check, by its place.
+Samples = Mapping[int, Sequence[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,10 +30,14 @@ class Order:
     watermark: str | None
     partition_by: tuple[str, ...]
     options: Mapping[str, Any]
-    #: Measures of the checks; observed on the way where Spark can.
-    measures: Sequence[Column]
-    #: Some measure needs a pass of its own.
-    needs_pass: bool
+    #: What the checks measure on the way, and where it sends each row.
+    split: Split
+    #: What some checks need beside that, over rows that were written down.
+    measure_beside: Callable[[DataFrame], Measured] | None
+    #: Keeps broken rows, told with the marks of checks of keys; how many it kept.
+    keep_broken: Callable[[DataFrame, Mapping[int, Column]], int]
+    #: Looks at some of the written rows that break a check, given what was measured.
+    look: Callable[[DataFrame, Mapping[str, Any], Measured, Mapping[int, Column]], Samples]
     #: Everything the table held is replaced.
     from_scratch: bool
     #: Files that were rewritten in place: the rows they gave before are replaced.
@@ -42,6 +51,13 @@ class Aside:
     """What was written aside, and what was measured of it."""
 
     measured: Mapping[str, Any]
+    #: What was measured beside the write, by the place of the check.
+    beside: Measured = field(default_factory=dict)
+    #: Rows that were good, kept aside and left out; together all that were shaped.
+    kept: int = 0
+    aside: int = 0
+    out: int = 0
+    samples: Samples = field(default_factory=dict)
     bytes: int | None = None
 
 
@@ -71,6 +87,9 @@ class Destination(Protocol):
 
     def published(self, stage_run_id: str) -> Published | None:
         """What a stage run published; None where it did not."""
+
+    def as_published(self, order: Order) -> DataFrame:
+        """The whole table as it would be published; raises where that cannot be said."""
 
     def clean(self, stage_run_id: str) -> None:
         """Remove what a stage run left aside."""

@@ -7,20 +7,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
-from goldsmith.engine import faults
-from goldsmith.engine.addresses import lake_address
+from goldsmith.engine import faults, staging
+from goldsmith.engine.addresses import kept_address, lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
+from goldsmith.engine.parting import CountsDisagree, part
+from goldsmith.engine.registering import register
 from goldsmith.engine.shaping import SOURCE_FILE
+from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.writers.append import append
 from goldsmith.engine.writers.merge import merge
 from goldsmith.engine.writers.overwrite import overwrite
 from goldsmith.engine.writers.scd2 import scd2
 from goldsmith.engine.writers.writer import Writing
-from goldsmith.planning.lake import STARTED_OVER
+from goldsmith.planning.lake import RUN_PROPERTY, STARTED_OVER
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
@@ -47,14 +50,19 @@ class LakeDestination:
         branch = _branch(order.stage_run_id)
         self._prepare(order, branch)
         faults.reach("branch-made")
-        if order.needs_pass or order.mode in ("merge", "scd2"):
-            measured = self._write_kept(order, branch)
-        else:
-            measured = self._write_observed(order, branch)
+        aside = (
+            self._write_parted(order, branch)
+            if order.split.takes_rows or not _is_plain(order)
+            else self._write_observed(order, branch)
+        )
         faults.reach("written")
         summary = self.table.summary(order.stage_run_id) or {}
         size = summary.get("added-files-size")
-        return Aside(measured={**measured, "summary": summary}, bytes=int(size) if size else None)
+        return replace(
+            aside,
+            measured={**aside.measured, "summary": summary},
+            bytes=int(size) if size else None,
+        )
 
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
@@ -81,25 +89,93 @@ class LakeDestination:
         self.table.drop_branch(branch)
         self.table.create_branch(branch)
 
-    def _write_observed(self, order: Order, branch: str) -> dict[str, Any]:
-        """Measure on the way to the table: the rows are evaluated once."""
+    def _write_observed(self, order: Order, branch: str) -> Aside:
+        """Measure on the way to the table; keys are counted over the files that were written."""
         from pyspark.sql import Observation
 
         seen = Observation("goldsmith")
-        rows = order.fitted.rows.observe(seen, *order.measures)
-        self._write(order, _kept(rows), branch)
-        return dict(seen.get)
+        marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
+        good = marked.where(f"{SIDE} = {GOOD}").drop(SIDE, "_discard")
+        self._write(order, order.split.plain(good), branch)
+        measured: dict[str, Any] = dict(seen.get)
+        self._agree(order, measured["kept"])
+        written = self.table.added(order.stage_run_id)
+        beside = order.measure_beside(written) if order.measure_beside is not None else {}
+        return Aside(
+            measured=measured,
+            beside=beside,
+            kept=measured["kept"],
+            out=measured["out"],
+            samples=order.look(written, measured, beside, {}),
+        )
 
-    def _write_kept(self, order: Order, branch: str) -> dict[str, Any]:
-        """Keep the rows first, measure them, then write from there.
+    def _write_parted(self, order: Order, branch: str) -> Aside:
+        """Write the rows down once, parted; keep the broken, then write the good from there.
 
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
-        rows = order.fitted.rows.localCheckpoint(eager=True)
-        faults.reach("rows-kept")
-        measured = rows.agg(*order.measures).collect()[0].asDict()
-        self._write(order, _kept(rows), branch)
-        return dict(measured)
+        folder = self._folder(order.stage_run_id)
+        parted = part(order, staging.for_spark(folder), as_iceberg=True)
+        faults.reach("rows-parted")
+        samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
+        aside = 0
+        if parted.counts[ASIDE]:
+            aside = order.keep_broken(parted.broken(), parted.repeats)
+        if aside != parted.counts[ASIDE]:
+            raise CountsDisagree(
+                target=self.target.target_id,
+                counted=f"{parted.counts[ASIDE]:,} broken rows",
+                written=f"{aside:,}",
+            )
+        faults.reach("broken-kept")
+        # An empty write is a snapshot too, and says that the stage run was here.
+        as_they_lie = parted.counts[GOOD] and not parted.moved and not order.partition_by
+        if as_they_lie and _is_plain(order):
+            self._register(order, branch, folder)
+            self._agree(order, parted.counts[GOOD])
+        else:
+            self._write(order, parted.of(GOOD), branch)
+            staging.remove(self.places, f"{folder}/{SIDE}={GOOD}")
+        for side in (ASIDE, OUT):
+            staging.remove(self.places, f"{folder}/{SIDE}={side}")
+        return Aside(
+            measured=parted.measured,
+            beside=parted.beside,
+            kept=parted.counts[GOOD],
+            aside=aside,
+            out=parted.counts[OUT],
+            samples=samples,
+        )
+
+    def _register(self, order: Order, branch: str, folder: str) -> None:
+        """Make the good rows' files files of the table: they are not written again."""
+        signed = {RUN_PROPERTY: order.stage_run_id}
+        if order.from_scratch:
+            signed[STARTED_OVER] = "true"
+        else:
+            self._make_room(order, branch)
+        register(
+            self.table,
+            self.places,
+            folder=f"{folder}/{SIDE}={GOOD}",
+            branch=branch,
+            signed=signed,
+            replace_all=order.from_scratch or order.mode == "overwrite",
+        )
+
+    def _agree(self, order: Order, counted: int) -> None:
+        """What was counted on the way is what was written; raises where it is not."""
+        written = int((self.table.summary(order.stage_run_id) or {}).get("added-records", 0))
+        if written != counted:
+            raise CountsDisagree(
+                target=self.target.target_id,
+                counted=f"{counted:,} rows",
+                written=f"{written:,}",
+            )
+
+    def _folder(self, stage_run_id: str) -> str:
+        """Where rows are staged: with the table's own files, which the good ones become."""
+        return f"{self.places.address(self.target.location or '').rstrip('/')}/data/{stage_run_id}"
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:
         mode = order.mode
@@ -109,11 +185,8 @@ class LakeDestination:
             self._empty(branch)
         elif order.from_scratch:
             mode = "overwrite"
-        if order.replaced_files and mode == "append":
-            self._take_back(order.replaced_files, branch)
-            faults.reach("rows-taken-back")
-        if order.replaced_rows is not None and mode == "append":
-            self._take_back_rows(order.replaced_rows, branch)
+        if mode == "append":
+            self._make_room(order, branch)
         writing = Writing(
             rows=rows,
             table=self.table,
@@ -125,6 +198,14 @@ class LakeDestination:
         )
         with self.table.marked(STARTED_OVER) if order.from_scratch else nullcontext():
             _WRITERS[mode](writing)
+
+    def _make_room(self, order: Order, branch: str) -> None:
+        """Take back what the rows to be appended replace."""
+        if order.replaced_files:
+            self._take_back(order.replaced_files, branch)
+            faults.reach("rows-taken-back")
+        if order.replaced_rows is not None:
+            self._take_back_rows(order.replaced_rows, branch)
 
     def _empty(self, branch: str) -> None:
         self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)}")
@@ -161,20 +242,35 @@ class LakeDestination:
     def cancel(self) -> bool:
         return False  # all of it is Spark's work, and Spark's jobs are cancelled by their tag
 
+    def as_published(self, order: Order) -> DataFrame:
+        return self.table.rows_of_branch(_branch(order.stage_run_id))
+
     def clean(self, stage_run_id: str) -> None:
-        if self.table.exists():
-            self.table.drop_branch(_branch(stage_run_id))
+        if not self.table.exists():
+            return
+        self.table.drop_branch(_branch(stage_run_id))
+        folder = self._folder(stage_run_id)
+        if not staging.exists(self.places, folder):
+            return
+        # With the branch gone nothing more can be published: what main has now stays.
+        if self.table.has_files_in(kept_address(self.places, folder)):
+            for side in (ASIDE, OUT):
+                staging.remove(self.places, f"{folder}/{SIDE}={side}")
+        else:
+            staging.remove(self.places, folder)
 
 
 def _branch(stage_run_id: str) -> str:
     return f"run_{stage_run_id}"
 
 
-def _kept(rows: DataFrame) -> DataFrame:
-    """Rows without the ones the schema policy discards."""
-    if "_discard" not in rows.columns:
-        return rows
-    return rows.where("NOT coalesce(_discard, false)").drop("_discard")
+def _is_plain(order: Order) -> bool:
+    """The rows are added, or take the place of all others: no other row decides on them."""
+    if order.from_scratch:
+        return order.mode not in ("merge", "scd2")
+    return order.mode == "append" or (
+        order.mode == "overwrite" and order.options.get("overwrite") != "partitions"
+    )
 
 
 def _published(summary: Any) -> Published:

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.names import name
+from goldsmith.engine.parting import CountsDisagree, Parted, part
+from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.engine.writers.scd2 import FROM
+from goldsmith.errors import GoldsmithError
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import DataType, StructType
+
+
+@dataclass(eq=False, kw_only=True)
+class NotMeasuredThere(GoldsmithError):
+    """A check of the whole table as it would be published, of a table in a warehouse."""
+
+    target: str
+    type: str
+
+    def __str__(self) -> str:
+        return f"'{self.target}' lies in {self.type}, which shows no table before it is published."
+
+    @property
+    def hint(self) -> str:
+        return "Use `scope: batch`, or `goldsmith checks run DATASET` on what was published."
 
 
 class WarehouseDestination:
@@ -42,44 +61,51 @@ class WarehouseDestination:
         return StructType([StructField(f.name, f.dataType, f.nullable) for f in given])
 
     def write_aside(self, order: Order) -> Aside:
-        from pyspark.sql import Observation
-
-        rows = order.fitted.rows
-        if order.needs_pass:
-            rows = rows.persist()
-        try:
-            if order.needs_pass:
-                measured: dict[str, Any] = rows.agg(*order.measures).collect()[0].asDict()
-                staged = self._stage(order, rows)
-            else:
-                seen = Observation("goldsmith")
-                staged = self._stage(order, rows.observe(seen, *order.measures))
-                measured = dict(seen.get)
-        finally:
-            if order.needs_pass:
-                rows.unpersist()
+        folder = self._folder(order.stage_run_id)
+        parted = part(order, staging.for_spark(folder))
+        faults.reach("rows-parted")
+        samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
+        aside = 0
+        if parted.counts[ASIDE]:
+            aside = order.keep_broken(parted.broken(), parted.repeats)
+        if aside != parted.counts[ASIDE]:
+            raise CountsDisagree(
+                target=self.target.target_id,
+                counted=f"{parted.counts[ASIDE]:,} broken rows",
+                written=f"{aside:,}",
+            )
+        faults.reach("broken-kept")
+        staged, good = self._good(order, parted)
         faults.reach("staged")
         faults.reach("written")
-        return Aside(measured={**measured, "staged": staged})
+        return Aside(
+            measured={**parted.measured, "staged": staged, "folder": good},
+            beside=parted.beside,
+            kept=parted.counts[GOOD],
+            aside=aside,
+            out=parted.counts[OUT],
+            samples=samples,
+        )
 
-    def _stage(self, order: Order, rows: DataFrame) -> int:
-        """Write Parquet aside; how many rows it holds."""
+    def _good(self, order: Order, parted: Parted) -> tuple[int, str]:
+        """The good rows' own folder, and how many rows it holds."""
         from pyspark.sql import Observation
         from pyspark.sql import functions as F
 
-        kept = rows
-        if "_discard" in rows.columns:
-            kept = rows.where("NOT coalesce(_discard, false)").drop("_discard")
-        kept = _plain(kept)
+        folder = self._folder(order.stage_run_id)
+        as_they_lie = f"{folder}/{SIDE}={GOOD}"
+        good = parted.of(GOOD)
+        kept = _plain(good)
         if order.mode == "merge":
             kept = latest_per_key(kept, keys=order.keys, newest_by=order.watermark)
-        if order.mode == "scd2":
+        elif order.mode == "scd2":
             kept = latest_per_key(kept, keys=(*order.keys, FROM))
-        folder = self._folder(order.stage_run_id)
-        staged = Observation("goldsmith_staged")
-        kept = kept.observe(staged, F.count(F.lit(1)).alias("rows"))
-        kept.write.mode("overwrite").parquet(staging.for_spark(folder))
-        return int(staged.get["rows"])
+        elif parted.counts[GOOD] and not parted.moved and kept is good:
+            return parted.counts[GOOD], as_they_lie
+        seen = Observation("goldsmith_staged")
+        kept = kept.observe(seen, F.count(F.lit(1)).alias("rows"))
+        kept.write.mode("overwrite").parquet(staging.for_spark(f"{folder}/good"))
+        return int(seen.get["rows"]), f"{folder}/good"
 
     def publish(self, order: Order, aside: Aside, token: int) -> Published:
         columns = tuple(
@@ -96,7 +122,7 @@ class WarehouseDestination:
             location=self.location,
             mode=order.mode,
             columns=columns,
-            staged=self._folder(order.stage_run_id),
+            staged=str(aside.measured["folder"]),
             rows=int(aside.measured["staged"]),
             token=token,
             keys=order.keys,
@@ -115,6 +141,9 @@ class WarehouseDestination:
     def published(self, stage_run_id: str) -> Published | None:
         loaded = self.warehouse.loaded(self.location, stage_run_id)
         return None if loaded is None else _published(loaded)
+
+    def as_published(self, order: Order) -> DataFrame:
+        raise NotMeasuredThere(target=self.target.target_id, type=str(self.target.type))
 
     def clean(self, stage_run_id: str) -> None:
         self.warehouse.clean(self.location, stage_run_id)

@@ -1,0 +1,236 @@
+"""What checks cost, beside a write and at rest. `make bench-checks`.
+
+Everything is measured in one run on one machine, on orders of 12 columns in Parquet and the suite
+of 20 checks (row count, 6 not-null, 2 exact unique, 3 ranges, 2 accepted values, 2 regex, mean,
+freshness, referential, expression); every row check keeps broken rows aside:
+
+- `write alone`: the rows appended to an Iceberg table.
+- `write, checks and split`: what a stage does before it publishes.
+- `audit at rest`: the same checks on a table, against Great Expectations in its fastest mode, which
+  runs in an environment of its own ($GREAT_EXPECTATIONS_PYTHON; skipped where there is none).
+- `200 checks`: against the 20 of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from goldsmith.catalog.datasets import Target
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import Evaluation, evaluate
+from goldsmith.checks.planned import planned
+from goldsmith.engine import session
+from goldsmith.engine.destinations.destination import Order
+from goldsmith.engine.destinations.lake import LakeDestination
+from goldsmith.engine.quarantine import Keeper
+from goldsmith.engine.schema import Fitted
+from goldsmith.engine.split import Split
+from goldsmith.runtime import Runtime
+
+PEER = Path(__file__).with_name("great_expectations_peer.py")
+_TOML = """\
+name = "bench"
+
+[spark]
+driver_memory = "6g"
+"""
+NOW = datetime(2026, 1, 31, tzinfo=UTC)
+
+
+def suite(on_fail: str) -> list[dict[str, Any]]:
+    """The twenty checks."""
+    rows: list[dict[str, Any]] = [
+        *({"type": "not_null", "column": c} for c in
+          ("order_id", "customer_id", "status", "currency", "amount", "created_at")),
+        {"type": "in_range", "column": "amount", "min": 0, "max": 100_000},
+        {"type": "in_range", "column": "quantity", "min": 1, "max": 1000},
+        {"type": "in_range", "column": "discount", "min": 0, "max": 1},
+        {"type": "one_of", "column": "status",
+         "values": ["new", "paid", "shipped", "delivered", "returned"]},
+        {"type": "one_of", "column": "currency", "values": ["EUR", "USD", "GBP"]},
+        {"type": "regex", "column": "email", "pattern": r"^[^@\\s]+@[^@\\s]+\\.[a-z]+$"},
+        {"type": "regex", "column": "sku", "pattern": "^[A-Z]{3}-[0-9]{5}$"},
+        {"type": "expression", "sql": "shipped_at IS NULL OR shipped_at >= created_at"},
+    ]  # fmt: skip
+    return [
+        {"type": "row_count", "min": 1},
+        *({**one, "on_fail": on_fail} for one in rows),
+        {"type": "unique", "column": "order_id", "severity": "warning"},
+        {"type": "unique", "columns": ["customer_id", "line_id"], "severity": "warning"},
+        {"type": "mean", "column": "amount", "min": 1, "max": 100_000},
+        {"type": "freshness", "column": "created_at", "max_age_hours": 1_000_000},
+        {"type": "referential", "column": "customer_id", "to": "customers", "field": "customer_id",
+         "severity": "warning"},
+    ]  # fmt: skip
+
+
+def orders(spark: SparkSession, rows: int) -> DataFrame:
+    """Orders, one in a thousand of them broken."""
+    number = F.col("id")
+    bad = number % 1000 == 7
+    return spark.range(rows).select(
+        number.alias("order_id"),
+        (number % 100_000).alias("customer_id"),
+        number.alias("line_id"),
+        F.element_at(
+            F.array(*map(F.lit, ("new", "paid", "shipped", "delivered", "returned"))),
+            (number % 5 + 1).cast("int"),
+        ).alias("status"),
+        F.element_at(F.array(*map(F.lit, ("EUR", "USD", "GBP"))), (number % 3 + 1).cast("int"))
+        .alias("currency"),
+        F.when(bad, -1.0).otherwise((F.hash(number) % 10_000).cast("double") + 20_000)
+        .alias("amount"),
+        (number % 10 + 1).cast("int").alias("quantity"),
+        ((number % 100) / 100).alias("discount"),
+        F.concat(F.lit("user"), number % 500_000, F.lit("@shop.example")).alias("email"),
+        F.format_string("ABC-%05d", number % 100_000).alias("sku"),
+        F.timestamp_seconds(F.lit(1_760_000_000) + number % 8_000_000).alias("created_at"),
+        F.timestamp_seconds(F.lit(1_769_000_000) + number % 1000).alias("shipped_at"),
+    )  # fmt: skip
+
+
+class Bench:
+    """One project, one Spark, one file of orders."""
+
+    def __init__(self, folder: Path, rows: int) -> None:
+        (folder / "goldsmith.toml").write_text(_TOML)
+        self.runtime = Runtime.of(os.environ, project=folder, environment=None, cwd=folder)
+        self.spark = session.start(self.runtime.places)
+        self.file = str(folder / "orders")
+        self.customers = str(folder / "customers")
+        orders(self.spark, rows).write.parquet(self.file)
+        self.spark.range(100_000).select(F.col("id").alias("customer_id")).write.parquet(
+            self.customers
+        )
+        self.number = 0
+        self.context = Context(
+            now=NOW, dataset=lambda name: self.spark.read.parquet(self.customers)
+        )
+
+    def rows(self) -> DataFrame:
+        return self.spark.read.parquet(self.file)
+
+    def target(self) -> Target:
+        self.number += 1
+        name = f"orders_{self.number}"
+        return Target(target_id=name, location=f"s3://lake/{name}/", type="s3")
+
+    def write(self, checks: list[dict[str, Any]]) -> float:
+        """Seconds that a stage takes to write its rows aside."""
+        places, target = self.runtime.places, self.target()
+        spark = session.new_session(self.spark)
+        destination = LakeDestination(spark, places, target, "bronze")
+        rows = spark.read.parquet(self.file)
+        evaluation = Evaluation(rows.schema, planned(checks, context=self.context), self.context)
+        split = Split(evaluation=evaluation)
+        keeper = Keeper(
+            places=places, target_id=target.target_id, stage_run_id=target.target_id, run_id="bench"
+        )
+        order = Order(
+            stage_run_id=target.target_id, fitted=Fitted(rows=rows), mode="append", keys=(),
+            watermark=None, partition_by=(), options={}, split=split,
+            measure_beside=evaluation.measure_beside if checks else None,
+            keep_broken=lambda broken, repeats: keeper.keep_broken(broken, split, repeats),
+            look=lambda *_: {}, from_scratch=False,
+        )  # fmt: skip
+        seconds, aside = timed(lambda: destination.write_aside(order))
+        outcomes = evaluation.outcomes(aside.measured, aside.beside)
+        wrong = [one.message for one in outcomes if one.error is not None]
+        assert not wrong, wrong
+        return seconds
+
+    def write_alone(self) -> float:
+        """Seconds that Spark takes to append the rows to an Iceberg table."""
+        target = self.target()
+        name = f"lake.alone.{target.target_id}"
+        location = session.spark_address(self.runtime.places, str(target.location))
+        self.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.alone")
+        rows = self.rows()
+        columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in rows.schema.fields)
+        self.spark.sql(
+            f"CREATE TABLE {name} ({columns}) USING iceberg LOCATION '{location}'"
+            " TBLPROPERTIES ('write.parquet.compression-codec' = 'zstd')"
+        )
+        return timed(lambda: rows.writeTo(name).append())[0]
+
+    def audit(self, checks: list[dict[str, Any]]) -> float:
+        ready = planned(checks, context=self.context)
+        seconds, outcomes = timed(lambda: evaluate(self.rows(), ready, self.context))
+        wrong = [one.message for one in outcomes if one.error is not None]
+        assert not wrong, wrong
+        return seconds
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=10_000_000)
+    options.add_argument("--times", type=int, default=3)
+    asked = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), asked.rows)
+        print(f"{asked.rows:,} orders of 12 columns, medians of {asked.times}", flush=True)
+        bench.write_alone()  # warm
+        alone = median(asked.times, bench.write_alone)
+        say("write alone", alone)
+        checked = median(asked.times, lambda: bench.write(suite("quarantine")))
+        say("write, 20 checks and split", checked, against=alone, goal=1.8)
+        rest = median(asked.times, lambda: bench.audit(suite("fail")))
+        say("audit at rest, 20 checks", rest)
+        many = [{**one} for _ in range(10) for one in suite("fail")]
+        say("audit at rest, 200 checks", median(1, lambda: bench.audit(many)), against=rest, goal=3)
+        bench.spark.stop()
+        peer(bench.file, bench.customers, rest, asked.times)
+
+
+def peer(file: str, customers: str, ours: float, times: int) -> None:
+    """Great Expectations on the same file, in its own environment."""
+    python = os.environ.get("GREAT_EXPECTATIONS_PYTHON")
+    if python is None or not Path(python).exists():
+        print("Great Expectations: skipped, $GREAT_EXPECTATIONS_PYTHON names no environment.")
+        return
+    done = subprocess.run(
+        [python, str(PEER), file, customers, str(times)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        print(f"Great Expectations: skipped, it failed:\n{done.stderr[-2000:]}")
+        return
+    theirs = statistics.median(json.loads(done.stdout.splitlines()[-1]))
+    say("Great Expectations, booleans only", theirs)
+    print(f"  ours at rest against it: {ours / theirs:.2f}× (goal ≤ 0.5×)")
+
+
+def timed(do: Callable[[], Any]) -> tuple[float, Any]:
+    started = time.perf_counter()
+    made = do()
+    return time.perf_counter() - started, made
+
+
+def median(times: int, do: Callable[[], float]) -> float:
+    return statistics.median(do() for _ in range(times))
+
+
+def say(
+    what: str, seconds: float, *, against: float | None = None, goal: float | None = None
+) -> None:
+    ratio = "" if against is None else f"  {seconds / against:.2f}× (goal ≤ {goal:g}×)"
+    print(f"{what:36} {seconds:8.2f} s{ratio}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Names and settings of other tools' checks: each an entry of a table, read as a check of ours."""

@@ -1,0 +1,198 @@
+"""The checks of a stage put to rows: what is measured in which pass, and what it means.
+
+`Evaluation` is used in three ways that share all of it: its `broken_rows` and `measures` ride on
+a write, `measure_beside` counts keys and reads other datasets afterwards; and `evaluate` does both
+for rows at rest. A check that cannot be put to the rows is a failed one with its cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from goldsmith.checks import keys
+from goldsmith.checks.context import Context
+from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
+from goldsmith.checks.outcome import Outcome, outcome_of, raised
+from goldsmith.checks.planned import PlannedCheck
+from goldsmith.checks.putting import Put, put
+from goldsmith.errors import GoldsmithError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+#: What was measured of each check: by its place, then by name.
+Measured = dict[int, dict[str, Any]]
+
+
+class Evaluation:
+    """Checks put to rows of one schema."""
+
+    def __init__(
+        self, schema: StructType, checks: Sequence[PlannedCheck], context: Context
+    ) -> None:
+        self.checks = tuple(checks)
+        self._put: dict[int, Put] = {}
+        #: Why a check cannot be put to such rows, by its place.
+        self.errors: dict[int, Exception] = {}
+        for planned in checks:
+            try:
+                self._put[planned.place] = put(planned, schema, context)
+            except Exception as error:  # a check's function, or SQL that does not parse
+                self.errors[planned.place] = error
+
+    def broken_rows(self) -> Mapping[int, Column]:
+        """The condition of a row that breaks the check at that place; true or false, never NULL."""
+        return {one.place: one.broken for one in self._sound() if one.broken is not None}
+
+    def _sound(self) -> list[Put]:
+        """What can be put to the rows, as far as is known."""
+        return [one for one in self._put.values() if one.place not in self.errors]
+
+    def keys(self) -> Mapping[int, tuple[Keys, Column | None]]:
+        """The keys that checks of keys look at, each with the check's row condition."""
+        return {
+            one.place: (one.asked, one.where)
+            for one in self._sound()
+            if isinstance(one.asked, Keys)
+        }
+
+    def measures(self, broken: Mapping[int, Column] | None = None) -> list[Column]:
+        """Aggregates to observe in the pass that evaluates the rows, the number of rows first.
+
+        `broken` has the conditions of broken rows as somebody has computed them already.
+        """
+        from pyspark.sql import functions as F
+
+        found = [F.count(F.lit(1)).alias("rows")]
+        for one in self._sound():
+            if broken is not None and one.place in broken:
+                one = replace(one, broken=broken[one.place])
+            found += [column.alias(f"{name}_{one.place}") for name, column in _riding(one)]
+        return found
+
+    def prove(self, rows: DataFrame) -> None:
+        """Have Spark resolve every expression; those it cannot are noted as errors. No job."""
+
+        def resolve(chosen: Sequence[Put]) -> None:
+            columns = [column for one in chosen for _, column in _riding(one)]
+            if columns:
+                rows.agg(*columns).schema  # noqa: B018 - asking for the schema resolves it
+            for one in chosen:
+                if isinstance(one.asked, Extra | Keys):
+                    _beside(rows, one).schema  # noqa: B018
+
+        self._apart(tuple(self._put.values()), resolve)
+
+    def measure(self, rows: DataFrame) -> dict[str, Any]:
+        """The riding measures in a pass of their own."""
+        got: dict[str, Any] = {}
+
+        def run(chosen: Sequence[Put]) -> None:
+            from pyspark.sql import functions as F
+
+            columns = [
+                column.alias(f"{name}_{one.place}")
+                for one in chosen
+                for name, column in _riding(one)
+            ]
+            if columns:
+                row = rows.agg(F.count(F.lit(1)).alias("rows"), *columns).collect()[0]
+                got.update(row.asDict())
+
+        self._apart([one for one in self._put.values() if list(_riding(one))], run)
+        return got
+
+    def measure_beside(self, rows: DataFrame, *, few: bool = False) -> Measured:
+        """What cannot ride: keys, joins, windows, queries. `few` rows are grouped at once."""
+        got: Measured = {}
+
+        def run(chosen: Sequence[Put]) -> None:
+            hashed = {
+                one.place: (one.asked, one.where)
+                for one in chosen
+                if isinstance(one.asked, Keys) and not few
+            }
+            if hashed:
+                got.update(keys.count(rows, hashed))
+            plans = {one.place: _beside(rows, one) for one in chosen if one.place not in hashed}
+            got.update(keys.collect(plans))
+
+        beside = [one for one in self._put.values() if isinstance(one.asked, Extra | Keys)]
+        self._apart(beside, run)
+        return got
+
+    def _apart(self, chosen: Sequence[Put], run: Callable[[Sequence[Put]], None]) -> None:
+        """Run all together; where that fails one by one, so that one does not spoil the others."""
+        chosen = [one for one in chosen if one.place not in self.errors]
+        try:
+            run(chosen)
+            return
+        except Exception as error:
+            if len(chosen) == 1:
+                self.errors[chosen[0].place] = error
+                return
+        for one in chosen:
+            try:
+                run([one])
+            except Exception as error:
+                self.errors[one.place] = error
+
+    def outcomes(self, measured: Mapping[str, Any], beside: Measured) -> list[Outcome]:
+        """What each check says of what was measured, in their order."""
+        return [self._outcome(planned, measured, beside) for planned in self.checks]
+
+    def _outcome(
+        self, planned: PlannedCheck, measured: Mapping[str, Any], beside: Measured
+    ) -> Outcome:
+        place = planned.place
+        if place in self.errors:
+            return raised(planned, self.errors[place])
+        one = self._put[place]
+        own = {name: measured.get(f"{name}_{place}") for name, _ in _riding(one)}
+        try:
+            return outcome_of(planned, _judged(one, {**own, **beside.get(place, {})}))
+        except (GoldsmithError, ArithmeticError, TypeError, ValueError) as error:
+            return raised(planned, error)
+
+
+def evaluate(
+    rows: DataFrame, checks: Sequence[PlannedCheck], context: Context, *, few: bool = False
+) -> list[Outcome]:
+    """Put the checks to rows at rest: one pass for all that ride, few jobs for the others."""
+    evaluation = Evaluation(rows.schema, checks, context)
+    measured = evaluation.measure(rows)
+    beside = evaluation.measure_beside(rows, few=few)
+    return evaluation.outcomes(measured, beside)
+
+
+def _riding(one: Put) -> Iterator[tuple[str, Column]]:
+    """The measures of a check that any pass over the rows can take along."""
+    from pyspark.sql import functions as F
+
+    if one.broken is not None and one.applies is not None:
+        yield "broken", F.count(F.when(one.broken, F.lit(1)))
+        yield "of", F.count(F.when(one.applies, F.lit(1)))
+    elif isinstance(one.asked, Total):
+        yield from one.asked.measures.items()
+    elif isinstance(one.asked, Keys) and one.asked.nulls != "equal":
+        spoken_of = one.where if one.where is not None else F.lit(True)
+        yield "null_rows", F.count(F.when(spoken_of & keys.any_null(one.asked), F.lit(1)))
+
+
+def _beside(rows: DataFrame, one: Put) -> DataFrame:
+    if isinstance(one.asked, Keys):
+        return keys.exact(rows, one.asked, one.where)
+    assert isinstance(one.asked, Extra)
+    return one.asked.plan(rows)
+
+
+def _judged(one: Put, measured: Mapping[str, Any]) -> Judged | Counted:
+    if one.broken is not None:
+        return Counted(broken=measured["broken"], of=measured["of"])
+    if isinstance(one.asked, Known):
+        return one.asked.judged
+    assert isinstance(one.asked, Total | Keys | Extra)
+    return one.asked.judge(measured)

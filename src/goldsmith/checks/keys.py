@@ -1,0 +1,210 @@
+"""Exact counts of keys: how many different ones, and how many rows repeat one.
+
+Every key is hashed to 64 bits and all keys of all checks are counted in one shuffle of hashes. A
+hash that occurs once proves its key unique; one that repeats is a suspect, and only the rows of
+suspects are grouped by their real values. Nothing is estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+from goldsmith.checks.field import Field
+from goldsmith.checks.measures import Keys
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+#: Up to so many suspects are sent to where the rows are; more of them meet the rows in a shuffle.
+_BROADCAST = 1_000_000
+#: Where more of the rows than this are suspects, sorting them out first saves nothing.
+_WORTH_SORTING_OUT = 0.3
+_MOST_SHOWN = 20
+
+
+def any_null(keys: Keys) -> Column:
+    """A row has a NULL in the key: in any column, or in all of them."""
+    from pyspark.sql import functions as F
+
+    nulls = [field.value.isNull() for field in keys.fields]
+    if keys.ignore == "all":
+        return ~reduce(or_, [~null for null in nulls])
+    return reduce(or_, nulls) if keys.ignore == "any" else F.lit(False)
+
+
+def takes_part(keys: Keys, where: Column | None) -> Column:
+    """The row's key is counted."""
+    from pyspark.sql import functions as F
+
+    spoken_of = where if where is not None else F.lit(True)
+    return spoken_of if keys.nulls == "equal" else spoken_of & ~any_null(keys)
+
+
+def hash_of(keys: Keys) -> Column:
+    """The key in 64 bits; equal keys have equal hashes."""
+    from pyspark.sql import functions as F
+
+    return F.xxhash64(*(_one_zero(field) for field in keys.fields))
+
+
+def _one_zero(field: Field) -> Column:
+    """-0.0 and 0.0 are equal and hash differently."""
+    from pyspark.sql import functions as F
+
+    if field.type.typeName() not in ("float", "double"):
+        return field.value
+    return F.when(field.value == 0, F.lit(0).cast(field.type)).otherwise(field.value)
+
+
+def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
+    """One row of exact counts, by the real values."""
+    from pyspark.sql import functions as F
+
+    names = [f"_key_{place}" for place in range(len(keys.fields))]
+    values = [field.value.alias(name) for field, name in zip(keys.fields, names, strict=True)]
+    if keys.wanted is not None:
+        values.append(keys.wanted().alias("_wanted"))
+        names.append("_wanted")
+    part = rows.where(takes_part(keys, where)).select(*values)
+    groups = part.groupBy(*names).agg(F.count(F.lit(1)).alias("_n"))
+    measures = [
+        F.coalesce(F.sum("_n"), F.lit(0)).alias("rows"),
+        F.count(F.lit(1)).alias("distinct"),
+        F.coalesce(F.sum(F.when(F.col("_n") > 1, F.col("_n"))), F.lit(0)).alias("repeated"),
+        F.count(F.when(F.col("_n") > 1, 1)).alias("repeated_keys"),
+    ]
+    if keys.wanted is None:
+        return groups.agg(*measures)
+    # The groups by how often they occur: the last of these are the most frequent keys.
+    by_count = groups.groupBy("_n").agg(
+        F.count(F.lit(1)).alias("at_top"),
+        F.max("_wanted").alias("is_wanted"),
+        F.slice(F.sort_array(F.collect_set(F.col(names[0]).cast("string"))), 1, _MOST_SHOWN).alias(
+            "most_common"
+        ),
+    )
+    top = F.max_by(F.struct("at_top", "is_wanted", "most_common"), "_n")
+    return by_count.agg(
+        F.coalesce(top["at_top"], F.lit(0)).alias("at_top"),
+        top["is_wanted"].alias("is_wanted"),
+        top["most_common"].alias("most_common"),
+    )
+
+
+def count(
+    rows: DataFrame, wanted: Mapping[int, tuple[Keys, Column | None]]
+) -> dict[int, dict[str, Any]]:
+    """The counts of all keys: one job of hashes, and one of suspects where there are any."""
+    hashed = {place: pair for place, pair in wanted.items() if pair[0].wanted is None}
+    found, suspects = _by_hash(rows, hashed) if hashed else ({}, None)
+    plans = {
+        place: exact(rows, keys, where)
+        for place, (keys, where) in wanted.items()
+        if place not in hashed
+    }
+    for place, (keys, where) in hashed.items():
+        if not found[place]["repeated"]:
+            continue
+        assert suspects is not None
+        plans[place] = exact(_suspected(rows, place, keys, where, found, suspects), keys, where)
+    return {**found, **_completed(found, collect(plans))}
+
+
+def _by_hash(
+    rows: DataFrame, wanted: Mapping[int, tuple[Keys, Column | None]]
+) -> tuple[dict[int, dict[str, Any]], DataFrame]:
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    each = [
+        F.when(
+            takes_part(keys, where),
+            F.struct(F.lit(place).alias("place"), hash_of(keys).alias("hash")),
+        )
+        for place, (keys, where) in wanted.items()
+    ]
+    groups = (
+        rows.select(F.explode(F.array_compact(F.array(*each))).alias("key"))
+        .select("key.*").groupBy("place", "hash").agg(F.count(F.lit(1)).alias("_n"))
+    )  # fmt: skip
+    seen = Observation()
+    measures = [
+        measure
+        for place in wanted
+        for measure in (
+            F.sum(_of(place, F.col("_n"))).alias(f"rows_{place}"),
+            F.count(_of(place, F.lit(1))).alias(f"distinct_{place}"),
+            F.sum(_of(place, F.when(F.col("_n") > 1, F.col("_n")))).alias(f"repeated_{place}"),
+            F.count(_of(place, F.when(F.col("_n") > 1, 1))).alias(f"repeated_keys_{place}"),
+        )
+    ]
+    suspects = groups.observe(seen, *measures).where("_n > 1").drop("_n").localCheckpoint()
+    got = seen.get
+    names = ("rows", "distinct", "repeated", "repeated_keys")
+    counts = {place: {name: got.get(f"{name}_{place}") or 0 for name in names} for place in wanted}
+    return counts, suspects
+
+
+def _of(place: int, value: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.when(F.col("place") == place, value)
+
+
+def _suspected(
+    rows: DataFrame,
+    place: int,
+    keys: Keys,
+    where: Column | None,
+    found: Mapping[int, Mapping[str, int]],
+    suspects: DataFrame,
+) -> DataFrame:
+    """The rows whose key's hash occurs more than once."""
+    from pyspark.sql import functions as F
+
+    counted = found[place]
+    if counted["repeated"] > _WORTH_SORTING_OUT * counted["rows"]:
+        return rows
+    hashes = suspects.where(F.col("place") == place).select(F.col("hash").alias("_suspect"))
+    if counted["repeated_keys"] <= _BROADCAST:
+        hashes = F.broadcast(hashes)
+    hashed = rows.where(takes_part(keys, where)).withColumn("_hash", hash_of(keys))
+    return hashed.join(hashes, F.col("_hash") == F.col("_suspect"), "left_semi").drop("_hash")
+
+
+def _completed(
+    found: Mapping[int, Mapping[str, int]], confirmed: Mapping[int, Mapping[str, Any]]
+) -> dict[int, dict[str, Any]]:
+    """Counts of the suspects' rows, and of the keys that were proved unique beside them."""
+    done: dict[int, dict[str, Any]] = {}
+    for place, counts in confirmed.items():
+        beside = found[place]["rows"] - counts["rows"] if place in found else 0
+        done[place] = dict(counts)
+        if beside:
+            done[place] |= {
+                "rows": counts["rows"] + beside,
+                "distinct": counts["distinct"] + beside,
+            }
+    return done
+
+
+def collect(plans: Mapping[int, DataFrame]) -> dict[int, dict[str, Any]]:
+    """The one row of each plan, all in one job."""
+    import json
+
+    from pyspark.sql import functions as F
+
+    if not plans:
+        return {}
+    told = [
+        plan.select(
+            F.lit(place).alias("place"),
+            F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("measured"),
+        )
+        for place, plan in plans.items()
+    ]
+    rows = reduce(lambda one, other: one.unionAll(other), told).collect()
+    return {row["place"]: json.loads(row["measured"]) for row in rows}

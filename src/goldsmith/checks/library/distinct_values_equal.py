@@ -1,0 +1,15 @@
+"""The values that occur in the column are exactly the values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from goldsmith.checks.check import dataset_check
+from goldsmith.checks.field import Plain
+from goldsmith.checks.measures import Rows, Total
+from goldsmith.checks.value_sets import compared
+
+
+@dataset_check(says="{column} does not hold just {values}")
+def distinct_values_equal(rows: Rows, /, column: Plain, values: Sequence[object]) -> Total:
+    return compared(rows, column, values, others_may_be=False, all_must_be=True)

@@ -1,0 +1,25 @@
+"""The whole column is like the SQL pattern: `%` stands for any text, `_` for one character.
+
+Of several patterns `match: any` asks for one of them, `match: all` for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_, or_
+from typing import TYPE_CHECKING, Literal
+
+from goldsmith.checks.check import row_check
+from goldsmith.checks.field import Plain
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+@row_check(says="{column} is not like {pattern}")
+def like(
+    column: Plain, pattern: str | Sequence[str], match: Literal["any", "all"] = "any"
+) -> Column:
+    patterns = [pattern] if isinstance(pattern, str) else pattern
+    found = [column.text.like(one) for one in patterns]
+    return ~reduce(or_ if match == "any" else and_, found)

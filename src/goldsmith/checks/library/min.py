@@ -1,0 +1,27 @@
+"""The smallest value of the column lies between `min` and `max`.
+
+A bound is a number, a text, a date or a time, or an expression as of in_range. `empty` says what
+holds where there is no value: no rows, or NULLs only."""
+
+from __future__ import annotations
+
+from goldsmith.checks.bounds import Bounds, Empty, extreme_between
+from goldsmith.checks.check import dataset_check
+from goldsmith.checks.field import Plain
+from goldsmith.checks.measures import Total
+from goldsmith.checks.settings import Bound
+
+
+@dataset_check(says="the smallest {column} is out of bounds", any_of=("min", "max"))
+def min(
+    column: Plain,
+    min: Bound | None = None,
+    max: Bound | None = None,
+    strict_min: bool = False,
+    strict_max: bool = False,
+    empty: Empty = "fail",
+) -> Total:
+    from pyspark.sql import functions as F
+
+    bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
+    return extreme_between(F.min(column.value), column, bounds, empty)

@@ -1,0 +1,31 @@
+"""The share of rows with a value lies between `min` and `max`; of no rows it is `of_nothing`."""
+
+from __future__ import annotations
+
+from goldsmith.checks.bounds import Bounds
+from goldsmith.checks.check import dataset_check
+from goldsmith.checks.field import Field
+from goldsmith.checks.measures import Judged, Measured, Rows, Total
+from goldsmith.checks.settings import Share
+
+
+@dataset_check(says="the share of values in {column} is out of bounds", any_of=("min", "max"))
+def non_null_share(
+    rows: Rows,
+    /,
+    column: Field,
+    min: float | None = None,
+    max: float | None = None,
+    strict_min: bool = False,
+    strict_max: bool = False,
+    of_nothing: Share = 1.0,
+) -> Total:
+    from pyspark.sql import functions as F
+
+    bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
+
+    def judge(measured: Measured) -> Judged:
+        total = measured["total"]
+        return bounds.judge(measured["there"] / total if total else of_nothing)
+
+    return Total(measures={"total": rows.count(), "there": F.count(column.value)}, judge=judge)

@@ -1,0 +1,21 @@
+"""The column matches none of the regular expressions anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING
+
+from goldsmith.checks.check import row_check
+from goldsmith.checks.field import Plain
+from goldsmith.checks.settings import Regex
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+@row_check(says="{column} matches {pattern}")
+def not_regex(column: Plain, pattern: Regex | Sequence[Regex]) -> Column:
+    patterns = [pattern] if isinstance(pattern, str) else pattern
+    return reduce(or_, [column.text.rlike(one) for one in patterns])

@@ -1,0 +1,34 @@
+"""The number of different values by the number of values lies between `min` and `max`.
+
+It is counted exactly. A NULL is no value; of no value the share is 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from goldsmith.checks.bounds import Bounds
+from goldsmith.checks.check import Cost, dataset_check
+from goldsmith.checks.field import Field, fields_of
+from goldsmith.checks.measures import Judged, Keys, Measured
+
+
+@dataset_check(
+    says="the share of different values of {columns} is out of bounds",
+    any_of=("min", "max"),
+    cost=Cost.KEYS,
+)
+def unique_share(
+    column: Field | None = None,
+    columns: Sequence[Field] | None = None,
+    min: float | None = None,
+    max: float | None = None,
+    strict_min: bool = False,
+    strict_max: bool = False,
+) -> Keys:
+    bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
+
+    def judge(measured: Measured) -> Judged:
+        rows = measured["rows"]
+        return bounds.judge(measured["distinct"] / rows if rows else 0)
+
+    return Keys(fields=fields_of("unique_share", column, columns), judge=judge)

@@ -1,0 +1,268 @@
+"""`checks`: what checks there are, and rules tried out on rows before they meet real ones."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from goldsmith.cli.checks_data import export, history, import_, run_checks, suggest
+from goldsmith.cli.output import count, json_option, show, table
+from goldsmith.errors import BadRequest, GoldsmithError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from goldsmith.checks.check import Check
+    from goldsmith.checks.trying import Case, Tried
+
+#: Cases that are put to Spark side by side, and how many are read ahead.
+_SIDE_BY_SIDE = 4
+_AHEAD = 64
+
+
+@dataclass(eq=False, kw_only=True)
+class CasesFailed(GoldsmithError):
+    """Some cases of a file say something else than is expected of them."""
+
+    exit_code = 1
+
+    file: str
+    failed: int
+    cases: int
+
+    def __str__(self) -> str:
+        return f"{self.failed} of {self.cases} cases in {self.file} are not as expected."
+
+    @property
+    def hint(self) -> str:
+        return "Mend the rule, or what the case expects."
+
+
+@click.group()
+def checks() -> None:
+    """Checks: list them, explain one, try rules out on a few rows."""
+
+
+@checks.command("list")
+@json_option
+def list_checks(as_json: bool) -> None:
+    """List every check, and the names other tools have for it."""
+    from goldsmith.checks.check import CHECKS
+
+    others = _other_names()
+    found = [
+        {
+            "check": name,
+            "of": "rows" if check.is_row_check else "dataset",
+            "cost": check.cost.value,
+            "says": _first_sentence(check),
+            "also": others.get(name, []),
+        }
+        for name, check in CHECKS.all()
+    ]
+
+    def text() -> None:
+        columns = ["check", "of", "cost", "says"]
+        table(columns, [[row[name] for name in columns] for row in found])
+        click.echo(count(len(found), "check") + ". `goldsmith checks show NAME` explains one.")
+
+    show(as_json, found, text)
+
+
+@checks.command("show")
+@click.argument("name")
+@json_option
+def show_check(name: str, as_json: bool) -> None:
+    """Explain a check: what holds, its settings, its names in other tools."""
+    from goldsmith.checks.aliases.translate import find
+    from goldsmith.checks.check import CHECKS, EVERY_CHECK
+
+    alias = find(name) if name not in CHECKS else None
+    check = CHECKS.get(alias.to if alias is not None else name)
+    settings = [
+        {
+            "setting": setting.name,
+            "takes": setting.kind,
+            "required": setting.is_required,
+            "default": setting.default,
+        }
+        for setting in check.settings.values()
+    ]
+    every = {setting.name: setting.kind for setting in EVERY_CHECK.values()}
+    others = _other_names().get(check.name, [])
+    found = {
+        "check": check.name,
+        "of": "rows" if check.is_row_check else "dataset",
+        "cost": check.cost.value,
+        "documentation": check.documentation,
+        "settings": settings,
+        "any_of": list(check.any_of),
+        "every_check": every,
+        "also": others,
+    }
+
+    def text() -> None:
+        click.echo(f"{check.name}: {check.documentation}\n")
+        click.echo(f"Speaks of {found['of']}; measuring it: {check.cost.value}.\n")
+        columns = ["setting", "takes", "required", "default"]
+        table(columns, [[row[column] for column in columns] for row in settings])
+        if check.any_of:
+            click.echo(f"\nAt least one of {', '.join(check.any_of)} must be given.")
+        click.echo(f"Every check also takes {', '.join(every)}.")
+        if others:
+            click.echo(f"Also known as {', '.join(others)}.")
+
+    show(as_json, found, text)
+
+
+def _first_sentence(check: Check) -> str:
+    return " ".join(check.documentation.split("\n\n")[0].split())
+
+
+def _other_names() -> dict[str, list[str]]:
+    from goldsmith.checks.aliases.translate import names
+
+    found: dict[str, list[str]] = {}
+    for tool, name, alias in names():
+        if name != alias.to:
+            shown = name if tool == "great_expectations" else f"{tool}.{name}"
+            found.setdefault(alias.to, []).append(shown)
+    return found
+
+
+@checks.command("try")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.option("--jsonl", is_flag=True, help="Read one case a line, answer one line each.")
+@json_option
+def try_checks(file: Path | None, jsonl: bool, as_json: bool) -> None:
+    """Put checks to rows written in the same file, on real Spark.
+
+    FILE is YAML: a case, or a list of them, each with `schema` (Spark DDL, or left out), `rows`,
+    `checks` and what is to be `expect`ed of each. With --jsonl it is one JSON object a line (from
+    standard input without FILE) and no expectations are looked at.
+    """
+    from goldsmith.engine import small
+
+    if jsonl:
+        with _opened(file) as lines, small.session() as spark:
+            for answer in _answers(spark, lines):
+                click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    if file is None:
+        raise BadRequest(
+            sentence="There is nothing to try.", advice="Name a file, or say --jsonl to read cases."
+        )
+    cases = _cases(file)
+    with small.session() as spark:
+        tried = [_tried(spark, case) for case in cases]
+    _show_tried(as_json, file, cases, tried)
+
+
+def _opened(file: Path | None) -> IO[str]:
+    if file is None or str(file) == "-":
+        return sys.stdin
+    try:
+        return file.open(encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(sentence=f"{file} cannot be read: {error.strerror}.") from error
+
+
+def _answers(spark: SparkSession, lines: IO[str]) -> Iterator[dict[str, Any]]:
+    """An answer for each line, in their order."""
+    waiting = (line for line in lines if line.strip())
+    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+        while some := list(islice(waiting, _AHEAD)):
+            yield from pool.map(lambda line: _answer(spark, line), some)
+            sys.stdout.flush()
+
+
+def _answer(spark: SparkSession, line: str) -> dict[str, Any]:
+    from goldsmith.checks.trying import answer
+
+    try:
+        said = json.loads(line)
+    except ValueError as error:
+        return {"id": None, "verdicts": [], "error": f"BadRows: The line is no JSON: {error}"}
+    try:
+        return answer(spark, said)
+    except Exception as error:  # one bad case must not spoil the others
+        name = said.get("id") if isinstance(said, dict) else None
+        cause = str(error).strip().splitlines() or [""]
+        return {"id": name, "verdicts": [], "error": f"{type(error).__name__}: {cause[0]}"}
+
+
+def _cases(file: Path) -> list[Case]:
+    import yaml
+
+    from goldsmith.checks.trying import Case
+
+    try:
+        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadRequest(sentence=f"{file} cannot be read: {error}") from error
+    listed = said.get("cases", [said]) if isinstance(said, dict) else said
+    if not isinstance(listed, list):
+        raise BadRequest(sentence=f"{file} holds no cases.", advice="A case has rows and checks.")
+    return [Case.of(one) for one in listed]
+
+
+def _tried(spark: SparkSession, case: Case) -> list[Tried] | GoldsmithError:
+    from goldsmith.checks.trying import put_to_rows
+
+    try:
+        return put_to_rows(spark, case)
+    except GoldsmithError as error:
+        return error
+
+
+def _show_tried(
+    as_json: bool, file: Path, cases: list[Case], tried: list[list[Tried] | GoldsmithError]
+) -> None:
+    found = [
+        _found(case, one, place)
+        for place, (case, one) in enumerate(zip(cases, tried, strict=True), start=1)
+    ]
+    wrong = sum(bool(one["surprises"]) for one in found)
+
+    def text() -> None:
+        for one in found:
+            click.echo(f"{'✗' if one['surprises'] else '✓'} {one['case']}")
+            for verdict in one["verdicts"]:
+                said = "holds" if verdict["passed"] else f"does not hold: {verdict['message']}"
+                click.echo(f"    {verdict['type']} {said}")
+            for surprise in one["surprises"]:
+                click.echo(f"    ! {surprise}")
+
+    show(as_json, {"cases": found, "failed": wrong}, text)
+    if wrong:
+        raise CasesFailed(file=str(file), failed=wrong, cases=len(cases))
+
+
+def _found(case: Case, tried: list[Tried] | GoldsmithError, place: int) -> dict[str, Any]:
+    from goldsmith.checks.trying import described, surprises
+
+    name = case.says or case.id or f"case {place}"
+    if isinstance(tried, GoldsmithError):
+        error = described(tried)
+        return {"case": name, "verdicts": [], "error": error, "surprises": [error]}
+    return {
+        "case": name,
+        "verdicts": [
+            {"type": one.said.get("type"), **one.as_plain(), "message": one.message}
+            for one in tried
+        ],
+        "error": next((described(one.error) for one in tried if one.error is not None), None),
+        "surprises": list(surprises(case, tried)),
+    }
+
+
+for _command in (run_checks, history, suggest, export, import_):
+    checks.add_command(_command)

@@ -1,0 +1,110 @@
+"""Great Expectations as a program: cases on standard input, its verdicts on standard output.
+
+Runs in an environment of its own, without Goldsmith. A case is a line of `checks try --jsonl`;
+the first argument chooses its engine: spark or pandas.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+import warnings
+from typing import Any
+
+import great_expectations as gx
+import great_expectations.expectations as expectations
+
+
+def main(engine: str) -> None:
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}  # type: ignore[assignment]
+    batches = spark_batches(context) if engine == "spark" else pandas_batches(context)
+    for line in sys.stdin:
+        case = json.loads(line)
+        batch = batches(case)
+        verdicts = [verdict(batch, check) for check in case["checks"]]
+        print(json.dumps({"id": case["id"], "verdicts": verdicts}, default=str), flush=True)
+
+
+def spark_batches(context: Any) -> Any:
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.default.parallelism", "1")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    asset = context.data_sources.add_spark("spark").add_dataframe_asset("rows")
+    definition = asset.add_batch_definition_whole_dataframe("all")
+
+    def batch(case: Any) -> Any:
+        schema = case["schema"]
+        names = spark.createDataFrame([], schema).columns
+        texts = ", ".join(f"`{name}` STRING" for name in names)
+        rows = [tuple(text(row.get(name)) for name in names) for row in case["rows"]]
+        as_text = spark.createDataFrame(rows, texts)
+        typed = spark.createDataFrame([], schema).schema
+        frame = as_text.select(
+            *(as_text[f"`{f.name}`"].cast(f.dataType).alias(f.name) for f in typed)
+        )
+        return definition.get_batch(batch_parameters={"dataframe": frame})
+
+    return batch
+
+
+def text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value)
+
+
+def pandas_batches(context: Any) -> Any:
+    import pandas
+
+    asset = context.data_sources.add_pandas("pandas").add_dataframe_asset("rows")
+    definition = asset.add_batch_definition_whole_dataframe("all")
+
+    def batch(case: Any) -> Any:
+        columns = [part.split()[0].strip("`") for part in case["schema"].split(", ")]
+        frame = pandas.DataFrame(
+            [[row.get(name) for name in columns] for row in case["rows"]], columns=columns
+        )
+        return definition.get_batch(batch_parameters={"dataframe": frame})
+
+    return batch
+
+
+def verdict(batch: Any, check: dict[str, Any]) -> dict[str, Any]:
+    settings = {name: value for name, value in check.items() if name != "type"}
+    kind = "".join(part.capitalize() for part in check["type"].split("_"))
+    try:
+        expectation = getattr(expectations, kind.replace("Ab", "AB"))(**settings)
+        result = batch.validate(expectation, result_format="SUMMARY").to_json_dict()
+    except Exception as error:
+        return {"raised": f"{type(error).__name__}: {error}"[:300]}
+    raised = result.get("exception_info") or {}
+    if raised.get("raised_exception") or any(
+        isinstance(one, dict) and one.get("raised_exception") for one in raised.values()
+    ):
+        return {"raised": str(raised)[:600]}
+    found = result.get("result", {})
+    return {
+        "passed": bool(result["success"]),
+        "broken": found.get("unexpected_count"),
+        "observed": found.get("observed_value"),
+        "of": found.get("element_count"),
+    }
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
