@@ -173,13 +173,14 @@ class Line:
                 return []
             return connection.execute(f"SELECT {chosen} FROM line.{TABLE}").fetchall()
 
-    def kept_aside(self) -> int:
-        """Records in the quarantine whose stage run was published."""
+    def kept_aside(self) -> list[int]:
+        """How many records each published stage run kept in the quarantine."""
         asked = "SELECT stage_run_id FROM stage_runs WHERE status = 'succeeded'"
         published = {row[0] for row in self.ask(asked)}
         home = self.folder / ".goldsmith"
         kept = litter.lake_of(home).load_table(("quarantine", TABLE)).scan().to_arrow()
-        return sum(one in published for one in kept["_stage_run_id"].to_pylist())
+        by_run = Counter(kept["_stage_run_id"].to_pylist())
+        return [number for stage_run, number in by_run.items() if stage_run in published]
 
     def litter(self) -> dict[str, list[Any]]:
         staged, tables = [], []

@@ -131,5 +131,8 @@ def test_killed_anywhere_the_next_run_is_right(
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert line.rows() == line.expected()
-    assert line.kept_aside() == 1
+    kept = line.kept_aside()
+    # An overwrite reads everything each time, and meets the broken record each time.
+    assert kept == [1] * (len(kept) if mode == "overwrite" else 1)
+    assert kept
     assert line.litter() == {}
