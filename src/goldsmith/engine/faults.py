@@ -42,6 +42,8 @@ POINTS = (
     "warehouse-committed",
     "staging-removed",
     "run-finished",
+    "healing-decided",
+    "healing-written",
     "request-done",
 )
 
