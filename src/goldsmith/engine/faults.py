@@ -57,6 +57,8 @@ POINTS = (
     "stop-cleaned",
     "stop-recorded",
     "run-finished",
+    "healing-decided",
+    "healing-written",
     "request-done",
 )
 

@@ -272,6 +272,7 @@ def test_a_locked_warehouse_is_waited_for_as_a_row(bench: Bench) -> None:
     assert story(bench, done)[-1] == "StageHealed wait_for_lock"
 
 
+@pytest.mark.soak
 def test_a_duplicate_that_the_warehouse_refuses_is_taken_out(bench: Bench) -> None:
     import duckdb
 
@@ -293,6 +294,7 @@ def test_a_duplicate_that_the_warehouse_refuses_is_taken_out(bench: Bench) -> No
     assert story(bench, done)[-1] == "StageHealed deduplicate"
 
 
+@pytest.mark.soak
 def test_an_optional_stage_is_left_out_and_the_rest_goes_on(bench: Bench) -> None:
     bench.apply(BRONZE)
     bench.apply(
@@ -353,6 +355,7 @@ def test_a_poison_stage_stops_costing_after_its_budget(bench: Bench) -> None:
     bench.apply("healing_actions: [{error_code: Unclassified, action_script: skip_optional}]")
 
 
+@pytest.mark.soak
 def test_without_a_policy_nothing_is_tried_again(bench: Bench) -> None:
     bench.apply(BRONZE.replace(", default_retry_id: at_once", ""))
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
@@ -362,6 +365,7 @@ def test_without_a_policy_nothing_is_tried_again(bench: Bench) -> None:
     assert (failed.status, failed.attempt) == ("failed", 1)
 
 
+@pytest.mark.soak
 def test_a_table_somebody_broke_goes_back_to_what_was_published(bench: Bench) -> None:
     bench.apply(BRONZE)
     bench.apply(MERGED)
