@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -102,6 +102,13 @@ def orders(spark: SparkSession, rows: int) -> DataFrame:
     )  # fmt: skip
 
 
+class Seconds(NamedTuple):
+    """How long something took on the clock, and of the processors."""
+
+    wall: float
+    cpu: float
+
+
 class Bench:
     """One project, one Spark, one file of orders."""
 
@@ -128,7 +135,7 @@ class Bench:
         name = f"orders_{self.number}"
         return Target(target_id=name, location=f"s3://lake/{name}/", type="s3")
 
-    def write(self, checks: list[dict[str, Any]]) -> float:
+    def write(self, checks: list[dict[str, Any]]) -> Seconds:
         """Seconds that a stage takes to write its rows aside."""
         places, target = self.runtime.places, self.target()
         spark = session.new_session(self.spark)
@@ -146,13 +153,13 @@ class Bench:
             keep_broken=lambda broken, repeats: keeper.keep_broken(broken, split, repeats),
             look=lambda *_: {}, from_scratch=False,
         )  # fmt: skip
-        seconds, aside = timed(lambda: destination.write_aside(order))
+        seconds, aside = self.timed(lambda: destination.write_aside(order))
         outcomes = evaluation.outcomes(aside.measured, aside.beside)
         wrong = [one.message for one in outcomes if one.error is not None]
         assert not wrong, wrong
         return seconds
 
-    def write_alone(self) -> float:
+    def write_alone(self) -> Seconds:
         """Seconds that Spark takes to append the rows to an Iceberg table."""
         target = self.target()
         name = f"lake.alone.{target.target_id}"
@@ -164,11 +171,21 @@ class Bench:
             f"CREATE TABLE {name} ({columns}) USING iceberg LOCATION '{location}'"
             " TBLPROPERTIES ('write.parquet.compression-codec' = 'zstd')"
         )
-        return timed(lambda: rows.writeTo(name).append())[0]
+        return self.timed(lambda: rows.writeTo(name).append())[0]
 
-    def audit(self, checks: list[dict[str, Any]]) -> float:
+    def timed(self, do: Callable[[], Any]) -> tuple[Seconds, Any]:
+        begun, busy = time.perf_counter(), self._busy()
+        made = do()
+        return Seconds(time.perf_counter() - begun, self._busy() - busy), made
+
+    def _busy(self) -> float:
+        """CPU seconds of the JVM so far, which other processes on the machine do not lengthen."""
+        beans = self.spark._jvm.java.lang.management.ManagementFactory
+        return float(beans.getOperatingSystemMXBean().getProcessCpuTime()) / 1e9
+
+    def audit(self, checks: list[dict[str, Any]]) -> Seconds:
         ready = planned(checks, context=self.context)
-        seconds, outcomes = timed(lambda: evaluate(self.rows(), ready, self.context))
+        seconds, outcomes = self.timed(lambda: evaluate(self.rows(), ready, self.context))
         wrong = [one.message for one in outcomes if one.error is not None]
         assert not wrong, wrong
         return seconds
@@ -195,7 +212,7 @@ def main() -> None:
         peer(bench.file, bench.customers, rest, asked.times)
 
 
-def peer(file: str, customers: str, ours: float, times: int) -> None:
+def peer(file: str, customers: str, ours: Seconds, times: int) -> None:
     """Great Expectations on the same file, in its own environment."""
     python = os.environ.get("GREAT_EXPECTATIONS_PYTHON")
     if python is None or not Path(python).exists():
@@ -210,26 +227,27 @@ def peer(file: str, customers: str, ours: float, times: int) -> None:
     if done.returncode != 0:
         print(f"Great Expectations: skipped, it failed:\n{done.stderr[-2000:]}")
         return
-    theirs = statistics.median(json.loads(done.stdout.splitlines()[-1]))
+    found = json.loads(done.stdout.splitlines()[-1])
+    wall, cpu = (statistics.median(column) for column in zip(*found, strict=True))
+    theirs = Seconds(wall, cpu)
     say("Great Expectations, booleans only", theirs)
-    print(f"  ours at rest against it: {ours / theirs:.2f}× (goal ≤ 0.5×)")
+    say("  ours against it", ours, against=theirs, goal=0.5)
 
 
-def timed(do: Callable[[], Any]) -> tuple[float, Any]:
-    started = time.perf_counter()
-    made = do()
-    return time.perf_counter() - started, made
-
-
-def median(times: int, do: Callable[[], float]) -> float:
-    return statistics.median(do() for _ in range(times))
+def median(times: int, do: Callable[[], Seconds]) -> Seconds:
+    found = [do() for _ in range(times)]
+    wall, cpu = (statistics.median(column) for column in zip(*found, strict=True))
+    return Seconds(wall, cpu)
 
 
 def say(
-    what: str, seconds: float, *, against: float | None = None, goal: float | None = None
+    what: str, took: Seconds, *, against: Seconds | None = None, goal: float | None = None
 ) -> None:
-    ratio = "" if against is None else f"  {seconds / against:.2f}× (goal ≤ {goal:g}×)"
-    print(f"{what:36} {seconds:8.2f} s{ratio}", flush=True)
+    ratio = ""
+    if against is not None:
+        ratio = f"  {took.wall / against.wall:.2f}× wall, {took.cpu / against.cpu:.2f}× CPU"
+        ratio += f" (goal ≤ {goal:g}×)"
+    print(f"{what:36} {took.wall:8.2f} s wall {took.cpu:8.2f} s CPU{ratio}", flush=True)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from goldsmith.engine.shaping import Shape, shape
 from goldsmith.engine.surroundings import scratch_of, surroundings
 from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.engine.writing import Writing, keeper_of, prepare
+from goldsmith.errors import GoldsmithError
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning.definition import definition_of
@@ -101,7 +102,7 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     writing = prepare(spark, work, tools, destination, rows, chosen)
     order = writing.order
     started = time.monotonic()
-    aside = destination.write_aside(order)
+    aside = _write_aside(work, writing, destination)
     malformed = _keep_malformed(work, tools, found)
     written = Written(
         rows=aside.kept + aside.aside + aside.out + malformed,
@@ -225,6 +226,18 @@ def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
     kept = sum(keeper.keep_malformed(malformed) for malformed in found.malformed.values())
     faults.reach("quarantine-written")
     return kept
+
+
+def _write_aside(work: Work, writing: Writing, destination: Destination) -> Aside:
+    """Write the rows aside; a check that raises on some row is failed and left out of the write."""
+    try:
+        return destination.write_aside(writing.order)
+    except GoldsmithError:
+        raise
+    except Exception:
+        if work.ended.is_set() or not writing.some_check_raises():
+            raise
+        return destination.write_aside(writing.order)
 
 
 def _marks(work: Work, dataset_id: str) -> dict[str, Any]:

@@ -35,6 +35,16 @@ class Writing:
     of_table: tuple[PlannedCheck, ...]
     context: Context
 
+    def some_check_raises(self) -> bool:
+        """Find the checks that cannot be carried out on some row, after a write that failed."""
+        rows, known = self.order.fitted.rows, len(self.evaluation.errors)
+        try:
+            rows.write.format("noop").mode("overwrite").save()
+        except Exception:  # it is the rows themselves
+            return False
+        self.evaluation.measure(rows)
+        return len(self.evaluation.errors) > known
+
     def outcomes_of_table(self, destination: Destination) -> list[Outcome]:
         """What the checks of the whole table say; one that cannot be asked failed."""
         try:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.checks.aliases.translate import find
+from goldsmith.checks.check import CHECKS
 from goldsmith.planning.integrity.finding import Gravity
 from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
@@ -153,8 +156,17 @@ def checks_of(near: Neighbourhood) -> Iterator[Mapping[str, Any]]:
                 "rule_set_id": rules.rule_set_id,
                 "severity": rules.severity,
                 "on_fail": "fail",
+                "cost": cost_of(str(check.get("type"))),
                 **check,
             }
+
+
+@cache
+def cost_of(check: str) -> str | None:
+    """What it takes to measure a check, by its name here or in another tool."""
+    alias = find(check)
+    name = check if alias is None else alias.to
+    return CHECKS.get(name).cost.value if name in CHECKS else None
 
 
 def as_lines(plan: Plan, *, verbose: bool, most: int) -> Iterator[str]:

@@ -35,7 +35,8 @@ def test_a_dataset_at_rest_is_judged_by_its_own_rules_and_others(bench: Bench) -
     assert result["check_name"] == "in_range"
     assert result["actual_value"] == "1 of 3 rows broken"
     assert result["message"].startswith("FAILED: ")
-    verdicts = recent(bench.runtime.journal, dataset_id=dataset, failed=True, most=2)
+    found = recent(bench.runtime.journal, dataset_id=dataset, failed=True, most=2)
+    verdicts = sorted(found, key=lambda one: one.place)
     assert [one.stage_run_id for one in verdicts] == [done.audit_id] * 2
     assert [one.broken for one in verdicts] == [1, 2]
     assert verdicts[0].sample[0]["amount"] == -1

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
+from goldsmith.engine import resting
 from goldsmith.journal.definitions import verdicts
 from goldsmith.journal.tables import StageRun, Verdict
 from spark.engine.conftest import Bench
@@ -203,6 +204,20 @@ def test_a_check_that_cannot_be_put_to_the_rows_failed_with_its_cause(bench: Ben
     assert "no_such_column" in str(wrong.message)
 
 
+def test_a_check_that_raises_on_a_row_failed_with_its_cause_and_spoils_no_other(
+    bench: Bench,
+) -> None:
+    raising = {"type": "expression", "sql": "10 / amount > 1", "severity": "warning"}
+    ruled(bench, raising, {**POSITIVE, "on_fail": "quarantine"})
+    bench.bring("a.jsonl", {"id": 1, "amount": 0}, {"id": 2, "amount": -1})
+    done = bench.run()[1]
+
+    assert counts(done) == (2, 1, 1, 0)
+    wrong, right = said(bench, done)
+    assert (wrong.passed, right.passed, right.broken) == (False, True, 1)
+    assert "ivision by zero" in str(wrong.message)
+
+
 def test_personal_data_is_masked_in_samples(bench: Bench) -> None:
     target = """
 targets:
@@ -235,3 +250,58 @@ def test_mended_rows_go_through_the_stage_again_once(bench: Bench) -> None:
     still = bench.run("stage:@-1", replay={"sql": None})[1]
     assert counts(still) == (1, 0, 1, 0)
     assert len(kept(bench)) == 1
+
+
+GOLD = """
+stages:
+  - pipeline_id: "@"
+    stage_order: 3
+    source_id: "bronze_@"
+    target_id: "gold_@"
+    validation_set_id: "rule_@"
+    transform_sql: SELECT id, amount, at FROM bronze_@
+    WORDS
+targets:
+  - {target_id: "gold_@", location: "shop.gold_@", type: redshift}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "written"),
+    [
+        ("write_mode: append", [(1, 10), (2, 20), (2, 21)]),
+        ("write_mode: merge\n    keys: [id]\n    watermark_column: at", [(1, 10), (2, 21)]),
+    ],
+)
+def test_rows_for_a_warehouse_are_parted_too(
+    bench: Bench, words: str, written: list[tuple[int, int]]
+) -> None:
+    import duckdb
+
+    bench.apply(BRONZE)
+    checks = [
+        {**POSITIVE, "on_fail": "quarantine"},
+        {"type": "unique", "columns": ["id", "at"], "on_fail": "drop"},
+    ]
+    rules = RULES.split("stages:")[0].replace("CHECKS", json.dumps(checks))
+    bench.apply(rules + GOLD.replace("WORDS", words))
+    bench.bring(
+        "a.jsonl",
+        {"id": 1, "amount": 10, "at": "2026-01-01"},
+        {"id": 1, "amount": -1, "at": "2026-01-02"},
+        {"id": 2, "amount": 20, "at": "2026-01-01"},
+        {"id": 2, "amount": 21, "at": "2026-01-02"},
+        {"id": 3, "amount": 30, "at": "2026-01-01"},
+        {"id": 3, "amount": 31, "at": "2026-01-01"},
+    )
+    done = bench.run()[3]
+
+    assert counts(done) == (6, len(written), 1, 2)
+    file = bench.runtime.settings.warehouses["redshift"].path
+    with duckdb.connect(str(file), read_only=True) as connection:
+        asked = f"SELECT id, amount FROM shop.gold_{bench.tag} ORDER BY id, amount"
+        assert connection.execute(asked).fetchall() == written
+    rest = resting.audit_dataset(
+        bench.tools(), bench.runtime.catalog.snapshot(), f"gold_{bench.tag}"
+    )
+    assert rest.summary.overall_passed

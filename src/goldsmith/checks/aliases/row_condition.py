@@ -25,6 +25,8 @@ def _of_object(said: dict[str, Any]) -> str:
     kind = said.get("type")
     if kind in ("and", "or"):
         return f" {kind.upper()} ".join(f"({as_sql(one)})" for one in said["conditions"])
+    if kind == "pass_through":
+        return str(said["pass_through_filter"])
     column = _quoted(str(said["column"]["name"]))
     if kind == "nullity":
         return f"{column} IS {'' if said.get('is_null') else 'NOT '}NULL"

@@ -7,7 +7,7 @@ from typing import Any
 
 from goldsmith.checks.aliases.dbt import DBT, DBT_EXPECTATIONS, DBT_UTILS
 from goldsmith.checks.aliases.translate import translated
-from goldsmith.checks.exchange.reversed import Settings, written
+from goldsmith.checks.exchange.reversed import Settings, Ways, written
 
 _TOOLS = {"": DBT, "dbt_utils.": DBT_UTILS, "dbt_expectations.": DBT_EXPECTATIONS}
 _SEVERITIES = {"critical": "error", "warning": "warn", "info": "warn"}
@@ -15,11 +15,16 @@ _SEVERITIES = {"critical": "error", "warning": "warn", "info": "warn"}
 
 def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
     columns = ours.pop("columns", None) or ours.pop("column", None)
-    if isinstance(columns, str) or (columns and len(columns) == 1):
-        column = columns if isinstance(columns, str) else columns[0]
-        yield "unique", {**ours, "column_name": column}
-    elif columns:
-        yield "unique_combination_of_columns", {**ours, "combination_of_columns": list(columns)}
+    if ours:
+        return
+    listed = [columns] if isinstance(columns, str) else list(columns or ())
+    if len(listed) == 1:
+        yield "unique", {"column_name": listed[0]}
+    else:
+        yield "unique_combination_of_columns", {"combination_of_columns": listed}
+
+
+_TAKES = frozenset(("column", "values", "to", "field"))
 
 
 def schema_of(model: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
@@ -50,7 +55,8 @@ def schema_of(model: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str
 
 def _test(entry: Mapping[str, Any]) -> tuple[str, Settings, Settings] | None:
     for prefix, aliases in _TOOLS.items():
-        found = written(entry, aliases, tool=prefix or "dbt.", other_ways={"unique": _unique})
+        ways: Ways = {"unique": _unique}
+        found = written(entry, aliases, takes=_TAKES, other_ways=ways, prefix=prefix or "dbt.")
         if found is None or found[0] not in aliases:
             continue
         ours = translated(entry)

@@ -6,7 +6,7 @@ the tool cannot say is told, never bent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from goldsmith.checks.aliases.alias import Alias
@@ -14,6 +14,8 @@ from goldsmith.checks.aliases.translate import translated
 from goldsmith.checks.check import CHECKS
 
 Settings = dict[str, Any]
+#: For checks whose words there depend on more than the setting's name.
+Ways = Mapping[str, Callable[[Settings], Iterator[tuple[str, Settings]]]]
 #: What every check may say that says nothing of the data.
 _OURS_ALONE = ("on_fail", "severity", "description", "name", "scope", "max_broken", "where")
 
@@ -36,13 +38,17 @@ def written(
     entry: Mapping[str, Any],
     aliases: Mapping[str, Alias],
     *,
-    tool: str = "",
-    other_ways: Mapping[str, Callable[[Settings], Iterator[tuple[str, Settings]]]] | None = None,
+    takes: Collection[str],
+    other_ways: Ways,
+    prefix: str = "",
 ) -> tuple[str, Settings] | None:
-    """The check in a tool's words; None where the tool cannot say it."""
+    """The check in a tool's words; None where the tool cannot say it.
+
+    `takes` are settings that the tool calls as we do.
+    """
     wanted = own_settings(entry)
-    for name, theirs in _candidates(wanted, aliases, other_ways or {}):
-        said = {"type": f"{tool}{name}", **theirs}
+    for name, theirs in _candidates(wanted, aliases, takes, other_ways):
+        said = {"type": f"{prefix}{name}", **theirs}
         try:
             if _alike(own_settings(said), wanted):
                 return name, theirs
@@ -52,20 +58,20 @@ def written(
 
 
 def _candidates(
-    wanted: Settings,
-    aliases: Mapping[str, Alias],
-    other_ways: Mapping[str, Callable[[Settings], Iterator[tuple[str, Settings]]]],
+    wanted: Settings, aliases: Mapping[str, Alias], takes: Collection[str], other_ways: Ways
 ) -> Iterator[tuple[str, Settings]]:
     kind = str(wanted["type"])
     plain = {name: value for name, value in wanted.items() if name != "type"}
     if kind in other_ways:
         yield from other_ways[kind](dict(plain))
+        return
     for name, alias in aliases.items():
         if alias.to != kind:
             continue
         theirs = {ours: their for their, ours in alias.renamed.items()}
-        said = {theirs.get(one, one): value for one, value in plain.items()}
-        yield name, {k: v for k, v in said.items() if alias.implied.get(k) != v}
+        given = {k: v for k, v in plain.items() if alias.implied.get(k) != v}
+        if all(one in theirs or one in takes for one in given):
+            yield name, {theirs.get(one, one): value for one, value in given.items()}
 
 
 def _alike(one: Settings, other: Settings) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults, staging
 from goldsmith.engine.addresses import kept_address, lake_address
-from goldsmith.engine.destinations.destination import Aside, Order, Published
+from goldsmith.engine.destinations.destination import Aside, Order, Published, Samples
 from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
@@ -99,15 +101,23 @@ class LakeDestination:
         self._write(order, order.split.plain(good), branch)
         measured: dict[str, Any] = dict(seen.get)
         self._agree(order, measured["kept"])
-        written = self.table.added(order.stage_run_id)
-        beside = order.measure_beside(written) if order.measure_beside is not None else {}
+        beside, samples = self._look_back(order, measured)
         return Aside(
             measured=measured,
             beside=beside,
             kept=measured["kept"],
             out=measured["out"],
-            samples=order.look(written, measured, beside, {}),
+            samples=samples,
         )
+
+    def _look_back(self, order: Order, measured: Mapping[str, Any]) -> tuple[Measured, Samples]:
+        """What is asked of the rows once they are written; often nothing is."""
+        is_broken = any(n for name, n in measured.items() if name.startswith("broken_"))
+        if order.measure_beside is None and not is_broken:
+            return {}, {}
+        written = self.table.added(order.stage_run_id)
+        beside = order.measure_beside(written) if order.measure_beside is not None else {}
+        return beside, order.look(written, measured, beside, {})
 
     def _write_parted(self, order: Order, branch: str) -> Aside:
         """Write the rows down once, parted; keep the broken, then write the good from there.
