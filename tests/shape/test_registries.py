@@ -46,3 +46,12 @@ def test_a_check_is_named_and_documented(name: str) -> None:
     document = import_module(f"{CHECKS.package}.{name}").__doc__
     assert document
     assert document.rstrip().endswith(".")
+    cases = yaml.safe_load((CASES / "checks" / f"{name}.yaml").read_text("utf-8"))
+    expected = [one for case in cases for one in case["expect"]]
+    assert any(one["passed"] for one in expected), "no case that holds"
+    assert any(not one["passed"] for one in expected), "no case that does not hold"
+    assert any(not case["rows"] for case in cases), "no case without rows"
+
+
+def test_every_case_file_belongs_to_a_check() -> None:
+    assert {file.stem for file in (CASES / "checks").glob("*")} == set(CHECKS.names())
