@@ -44,16 +44,20 @@ class Evaluation:
 
     def broken_rows(self) -> Mapping[int, Column]:
         """The condition of a row that breaks the check at that place; true or false, never NULL."""
-        return {one.place: one.broken for one in self._put.values() if one.broken is not None}
+        return {one.place: one.broken for one in self._sound() if one.broken is not None}
 
     def measures(self) -> list[Column]:
         """Aggregates to observe in the pass that evaluates the rows, the number of rows first."""
         from pyspark.sql import functions as F
 
         found = [F.count(F.lit(1)).alias("rows")]
-        for one in self._put.values():
+        for one in self._sound():
             found += [column.alias(f"{name}_{one.place}") for name, column in _riding(one)]
         return found
+
+    def _sound(self) -> list[Put]:
+        """The checks that nothing is wrong with so far."""
+        return [one for one in self._put.values() if one.place not in self.errors]
 
     def prove(self, rows: DataFrame) -> None:
         """Have Spark resolve every expression; those it cannot are noted as errors. No job."""
