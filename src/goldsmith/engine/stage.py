@@ -235,7 +235,7 @@ def _write_aside(work: Work, writing: Writing, destination: Destination) -> Asid
     except GoldsmithError:
         raise
     except Exception:
-        if work.ended.is_set() or not writing.some_check_raises():
+        if work.ended.cause is not None or not writing.some_check_raises():
             raise
         return destination.write_aside(writing.order)
 
