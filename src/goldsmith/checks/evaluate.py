@@ -73,10 +73,6 @@ class Evaluation:
             found += [column.alias(f"{name}_{one.place}") for name, column in _riding(one)]
         return found
 
-    def _sound(self) -> list[Put]:
-        """The checks that nothing is wrong with so far."""
-        return [one for one in self._put.values() if one.place not in self.errors]
-
     def prove(self, rows: DataFrame) -> None:
         """Have Spark resolve every expression; those it cannot are noted as errors. No job."""
 

@@ -21,7 +21,7 @@ from goldsmith.engine.transforms.cast import cast
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.transforms.rename import rename
 from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.sql import query_of, statement_of, table_name, tables_read
+from goldsmith.planning.query import query_of, statement_of, table_name, tables_read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -16,7 +16,8 @@ from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.sql import QueryFacts, SqlReader
+from goldsmith.planning.query import QueryFacts
+from goldsmith.planning.sql import SqlReader
 from goldsmith.planning.words import Words, stage_id, words_of
 
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldsmith.planning import sql
-from goldsmith.planning.sql import MOST_CHARACTERS, QueryFacts, SqlReader, as_spark
+from goldsmith.planning.query import QueryFacts, as_spark
+from goldsmith.planning.sql import MOST_CHARACTERS, SqlReader
 
 
 def facts(text: str, dialect: str | None = None, *, ids: tuple[str, ...] = ()) -> QueryFacts:

@@ -7,9 +7,7 @@ that came: `a = b OR both NULL` would make every join look at every pair of rows
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from goldsmith.engine.names import name, names
 from goldsmith.engine.warehouses.landing import (
@@ -21,7 +19,7 @@ from goldsmith.engine.warehouses.landing import (
     Landing,
     Table,
 )
-from goldsmith.errors import GoldsmithError, one_of
+from goldsmith.engine.warehouses.layout import encoding, layout
 from goldsmith.settings.sections import WarehouseKind
 
 #: For each key: is it NULL?
@@ -29,25 +27,6 @@ KeyPattern = tuple[bool, ...]
 
 #: Columns while versions are computed, named so that no stage has them.
 _CAME, _NUMBER, _REPEATS = "_goldsmith_came", "_goldsmith_number", "_goldsmith_repeats"
-_DIST_STYLES = ("auto", "even", "all", "key")
-_SORT_STYLES = ("compound", "interleaved")
-_ENCODING = re.compile(r"[a-z0-9]+")
-
-
-@dataclass(eq=False, kw_only=True)
-class BadTargetOption(GoldsmithError):
-    """A target's option says something that no table can be."""
-
-    option: str
-    said: str
-    known: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"The target's option {self.option} is '{self.said}'."
-
-    @property
-    def hint(self) -> str:
-        return f"Known: {one_of(self.known)}."
 
 
 def ledger(kind: WarehouseKind) -> Table:
@@ -119,9 +98,9 @@ def columns_of(kind: WarehouseKind) -> str:
 
 def create_target(landing: Landing) -> str:
     columns = ", ".join(
-        f"{_quoted(landing, c.name)} {c.type}{_encoding(landing, c)}" for c in landing.columns
+        f"{_quoted(landing, c.name)} {c.type}{encoding(landing, c)}" for c in landing.columns
     )
-    return f"CREATE TABLE {landing.target.sql} ({columns}){_layout(landing, sorted_too=True)}"
+    return f"CREATE TABLE {landing.target.sql} ({columns}){layout(landing, sorted_too=True)}"
 
 
 def add_column(landing: Landing, column: Column) -> str:
@@ -138,7 +117,7 @@ def create_staging(landing: Landing) -> str:
         WarehouseKind.REDSHIFT: "CREATE TABLE",
     }[landing.kind]
     columns = ", ".join(f"{_quoted(landing, c.name)} {c.staged_type}" for c in landing.staged)
-    return f"{head} {landing.staging.sql} ({columns}){_layout(landing, sorted_too=False)}"
+    return f"{head} {landing.staging.sql} ({columns}){layout(landing, sorted_too=False)}"
 
 
 def drop(table: Table) -> str:
@@ -292,51 +271,6 @@ def _insert(landing: Landing, source: Table, values: Sequence[str]) -> str:
     columns = names([c.name for c in landing.columns], dialect=landing.kind)
     chosen = ", ".join(values)
     return f"INSERT INTO {landing.target.sql} ({columns}) SELECT {chosen} FROM {source.sql}"
-
-
-def _layout(landing: Landing, *, sorted_too: bool) -> str:
-    """DISTSTYLE, DISTKEY and SORTKEY of a Redshift table, as the target's options say."""
-    if landing.kind is not WarehouseKind.REDSHIFT:
-        return ""
-    said, parts = landing.options, ""
-    distkey = said.get("distkey")
-    if style := said.get("diststyle") or ("key" if distkey else None):
-        parts += f" DISTSTYLE {_word('diststyle', style, _DIST_STYLES)}"
-    if distkey:
-        parts += f" DISTKEY({_option_columns(landing, 'distkey', distkey)})"
-    sortkey = said.get("sortkey") if sorted_too else None
-    if sortkey is not None:
-        style = _word("sortkey_style", said.get("sortkey_style", "compound"), _SORT_STYLES)
-        parts += f" {style} SORTKEY({_option_columns(landing, 'sortkey', sortkey)})"
-    return parts
-
-
-def _encoding(landing: Landing, column: Column) -> str:
-    said = landing.options.get("encode")
-    if landing.kind is not WarehouseKind.REDSHIFT or not isinstance(said, dict):
-        return ""
-    chosen = {landing.names.get(given): word for given, word in said.items()}.get(column.name)
-    if chosen is None:
-        return ""
-    if not _ENCODING.fullmatch(str(chosen).lower()):
-        raise BadTargetOption(option="encode", said=str(chosen), known=("az64", "lzo", "zstd"))
-    return f" ENCODE {str(chosen).lower()}"
-
-
-def _option_columns(landing: Landing, option: str, said: object) -> str:
-    asked = (
-        [said] if isinstance(said, str) else list(said) if isinstance(said, list | tuple) else []
-    )
-    if not asked or any(one not in landing.names for one in asked):
-        raise BadTargetOption(option=option, said=str(said), known=tuple(landing.names))
-    return names([landing.names[one] for one in asked], dialect=landing.kind)
-
-
-def _word(option: str, said: object, known: Sequence[str]) -> str:
-    word = str(said).lower()
-    if word not in known:
-        raise BadTargetOption(option=option, said=str(said), known=tuple(known))
-    return word.upper()
 
 
 def _quoted(landing: Landing, column: str) -> str:
