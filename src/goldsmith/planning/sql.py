@@ -1,8 +1,8 @@
 """Reading the SQL of many stages: each shape of text is parsed once, ever.
 
-Parsing costs a thousand times what planning a stage
-does, so facts are kept by the hash of the text; and because a thousand pipelines made from one
-template differ only in dataset ids, ids are replaced by placeholders before hashing.
+Parsing costs a thousand times what planning a stage does, so facts are kept by the hash of the
+text; and because a thousand pipelines made from one template differ only in dataset ids, ids are
+replaced by placeholders before hashing.
 """
 
 from __future__ import annotations
