@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ from goldsmith.engine import adjusting, faults, ledger, recover, stopping
 from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.cancel import end_jvm
 from goldsmith.engine.ending import Stopped, WorkerEnded
-from goldsmith.engine.failures import StageTimeout, readable
+from goldsmith.engine.failures import readable
 from goldsmith.engine.leasing import Held, TargetBusy
+from goldsmith.engine.limits import limit
 from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
 from goldsmith.engine.work import Asked, Tools, Work
@@ -167,7 +168,7 @@ class _Walk:
         self.orders.tell("started", stage, stage_run_of(work))
         faults.reach("leased")
         try:
-            with _limit(work):
+            with limit(work):
                 return run_stage(work, self.tools, held)
         except Exception as error:
             return self._ended(work, held, error)
@@ -241,7 +242,7 @@ class _Walk:
                 return settled
         happened = events.StageFailed(
             error_code=self.tools.code_of(error),
-            error_message=str(error),
+            error_message=self.tools.hide(str(error)),
             transient=error.transient,
         )
         with self.tools.journal.writing() as connection:
@@ -250,9 +251,16 @@ class _Walk:
                 self.tools.journal,
                 work.stage_run_id,
                 happened,
-                facts={"hint": error.hint, "error": dict(error.facts)},
+                facts={"hint": self.tools.hide(error.hint or ""), "error": self._facts_of(error)},
                 connection=connection,
             )
+
+    def _facts_of(self, error: GoldsmithError) -> Mapping[str, object]:
+        """What a program may want to know of an error, as JSON says it and without secrets."""
+        told: dict[str, object] = json.loads(
+            self.tools.hide(json.dumps(dict(error.facts), default=str))
+        )
+        return told
 
     def _run_of(self, stage: PlannedStage) -> None:
         pipeline = stage.near.stage.pipeline_id
@@ -311,37 +319,9 @@ def _before(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
         last[pipeline] = stage.stage_id
 
 
-class _limit:  # noqa: N801 - reads as a word in a with statement
-    """Ends a stage that takes longer than its row allows."""
-
-    def __init__(self, work: Work) -> None:
-        seconds = work.near.stage.timeout_sec
-        self._timer = None
-        if seconds is not None:
-            late = StageTimeout(stage=work.near.stage_id, seconds=seconds)
-            self._timer = threading.Timer(seconds, work.ended.order, args=(late,))
-
-    def __enter__(self) -> None:
-        if self._timer is not None:
-            self._timer.daemon = True
-            self._timer.start()
-
-    def __exit__(self, *_error: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-
 def _facts(work: Work) -> dict[str, object]:
     return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
 
 
 def _read(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
     return readable(error, work.near, tools.increments.listed(), tools.code_of)
-
-
-def outcomes(ended: list[Run]) -> Mapping[str, int]:
-    """How many runs ended in which way."""
-    counted: dict[str, int] = {}
-    for run in ended:
-        counted[run.status] = counted.get(run.status, 0) + 1
-    return counted

@@ -40,6 +40,8 @@ class Tools:
     code_of: CodeOf
     #: Let go of Spark and of every connection; what is needed next is opened anew.
     renew: Callable[[], None]
+    #: A text without the secrets this process knows.
+    hide: Callable[[str], str] = str
     #: While inside, the rows that stop things end this work.
     watched: Callable[[Work], AbstractContextManager[None]] = field(
         default=lambda work: nullcontext()

@@ -20,9 +20,19 @@ class Outside:
 
     secrets: Secrets
     folder: Path
+    #: Why the stage is stopped, if it is: asked while somebody is waited for.
+    stopped: Callable[[], str | None] = lambda: None
     #: Where AWS is, if not where it usually is.
     aws_endpoint: str | None = None
     region: str | None = None
+
+
+class RemedyStopped(Exception):
+    """The stage was stopped by a row while a remedy was at work; what it would say is not used."""
+
+    def __init__(self, because: str) -> None:
+        super().__init__(because)
+        self.because = because
 
 
 @dataclass(eq=False, kw_only=True)

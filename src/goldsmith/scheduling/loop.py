@@ -29,6 +29,7 @@ from goldsmith.planning.plan import Fate
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import incidents, mending, notifying, standing
+from goldsmith.scheduling.resuming import Resumed
 
 #: How often a request that waits is looked at by whoever waits for it.
 _LOOK_AGAIN_SECONDS = 0.25
@@ -174,7 +175,7 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         again = mending.after_error(runtime, request, tools.code_of(error), error, worker=worker)
         if again is not None:
             return Turned(request=again, runs=())
-        because = f"{error} [{error.code}]"
+        because = tools.hide(f"{error} [{error.code}]")
         requests.failed(journal, request.request_id, because=because, worker=worker)
         raise
     except BaseException:
@@ -187,7 +188,7 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
 
 
 def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> list[Run]:
-    resumed = mending.Resumed.of(request)
+    resumed = Resumed.of(request)
     if resumed.fresh:
         tools.renew()
     tools.increments.look_anew()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,56 +19,21 @@ from goldsmith.healing.budget import Limits
 from goldsmith.healing.failure import Do, Failure
 from goldsmith.healing.heal import Healed, Known, heal
 from goldsmith.healing.pairs import all_pairs
-from goldsmith.healing.remedy import Outside
+from goldsmith.healing.remedy import Outside, RemedyStopped
 from goldsmith.journal import events, healing, requests, runs
 from goldsmith.journal.clock import read_clock
 from goldsmith.journal.events_of_healing import StageHeld
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import Request, Run, RunStatus, StageRun
 from goldsmith.journal.tables_of_healing import FileAside, HealingUse
+from goldsmith.planning.stops import why_stopped
 from goldsmith.planning.survey import Survey
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import floors, incidents
+from goldsmith.scheduling.resuming import HEALING, Resumed
 
-#: Where in a request's options stands what healing decided.
-HEALING = "healing"
 _DAY = timedelta(days=1)
 _FINE = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Resumed:
-    """What an earlier attempt at a request left for the next."""
-
-    selection: tuple[str, ...]
-    #: The stages that are tried again; none: all of the selection.
-    stages: tuple[str, ...] = ()
-    #: What stages do otherwise.
-    adjust: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: Stages that failed and are not tried again.
-    held: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, request: Request) -> Resumed:
-        said = request.options.get(HEALING, {})
-        stages = tuple(said.get("stages", ()))
-        return cls(
-            selection=tuple(f"stage:{name}" for name in stages) or request.selection,
-            stages=stages,
-            adjust=said.get("adjust", {}),
-            held=tuple(said.get("held", ())),
-        )
-
-    @property
-    def fresh(self) -> bool:
-        """Spark and connections are opened anew first."""
-        return any(said.get("fresh") for said in self.adjust.values())
-
-    @property
-    def at_once(self) -> int | None:
-        """How many stages at once, where fewer than usual."""
-        said = [int(one["at_once"]) for one in self.adjust.values() if one.get("at_once")]
-        return min(said, default=None)
 
 
 def settle(runtime: Runtime, request: Request, ended: Sequence[Run], *, worker: str) -> Request:
@@ -78,7 +42,14 @@ def settle(runtime: Runtime, request: Request, ended: Sequence[Run], *, worker: 
     tries = [one for run in ended for one in runs.stage_runs_of(journal, run.run_id)]
     failed = [one for one in tries if one.status == RunStatus.FAILED]
     is_trial = request.options.get("limit") is not None
-    healed = [] if is_trial else _decided(runtime, request, failed)
+    try:
+        healed = [] if is_trial else _decided(runtime, request, failed)
+    except RemedyStopped as stopped:
+        ids = [run.run_id for run in ended]
+        because = stopped.because
+        return requests.stopped(
+            journal, request.request_id, because=because, run_ids=ids, worker=worker
+        )
     faults.reach("healing-decided")
     with journal.writing() as connection:
         judged = healing.judge(journal, request.request_id, tries, connection=connection)
@@ -104,7 +75,11 @@ def after_error(
     newest = [run for run in ended if run.run_id not in request.run_ids]
     tries = [one for run in newest for one in runs.stage_runs_of(journal, run.run_id)]
     broken = [
-        one.with_(error_code=code, error_message=str(error), facts={"error": dict(error.facts)})
+        one.with_(
+            error_code=code,
+            error_message=runtime.secrets.redact(str(error)),
+            facts={"error": dict(error.facts)},
+        )
         for one in tries
         if one.ended_at is None
     ]
@@ -129,7 +104,6 @@ def _decided(
     uses = healing.uses(journal, since=since)[::-1]
     times = healing.failures_in_request(journal, request.request_id)
     pairs, limits = all_pairs(survey.rows), Limits.of(survey.rows)
-    outside = _outside(runtime)
     decided = []
     for stage_run in failed:
         name = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
@@ -145,13 +119,20 @@ def _decided(
             ),
             chance=random.random(),
         )
-        decided.append((failure, heal(failure, known, now, outside)))
+        decided.append((failure, heal(failure, known, now, _outside(runtime, name))))
     return decided
 
 
-def _outside(runtime: Runtime) -> Outside:
+def _outside(runtime: Runtime, stage: str) -> Outside:
     settings = runtime.settings
+
+    def stopped() -> str | None:
+        survey = runtime.surveyor.survey()
+        near = survey.stages.get(stage)
+        return None if near is None else why_stopped(near, survey.rows, datetime.now(UTC))
+
     return Outside(
+        stopped=stopped,
         secrets=runtime.secrets,
         folder=settings.project,
         aws_endpoint=settings.secrets.endpoint,

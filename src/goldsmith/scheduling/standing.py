@@ -12,7 +12,7 @@ from goldsmith.journal.tables import Request, RequestStatus
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.planning.stops import Stops
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling.mending import Resumed
+from goldsmith.scheduling.resuming import Resumed
 
 
 def put_back_the_dead(runtime: Runtime) -> list[Request]:

@@ -38,6 +38,7 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             renew=opened.close,
             code_of=lambda error: classify(error).code.name,
             watched=switch.watching,
+            hide=runtime.secrets.redact,
         )
     finally:
         switch.close()

@@ -12,14 +12,17 @@ import os
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 
 from goldsmith.credentials import is_reference
 from goldsmith.healing.answer import BadAnswer, decision_of
 from goldsmith.healing.failure import Decision, Failure
-from goldsmith.healing.remedy import Outside, remedy
+from goldsmith.healing.remedy import Outside, RemedyStopped, remedy
 
 _KEPT = ("PATH", "HOME", "LANG")
+#: How often a stop is looked for while it works.
+_LOOK_SECONDS = 0.2
 
 
 @remedy
@@ -50,15 +53,33 @@ def script(
     except (OSError, ValueError) as error:
         raise BadAnswer(remedy=action, cause=f"it cannot be run ({error})") from error
     try:
-        out, problems = process.communicate(said, timeout=seconds)
-    except subprocess.TimeoutExpired as error:
-        raise BadAnswer(remedy=action, cause=f"it took longer than {seconds:g} s") from error
+        out, problems = _talk(process, said, action, seconds, outside)
     finally:
         _end(process)
     if process.returncode != 0:
         last = outside.secrets.redact(problems.strip()[-500:])
         raise BadAnswer(remedy=action, cause=f"it ended with {process.returncode}: {last}")
     return decision_of(outside.secrets.redact(out), action)
+
+
+def _talk(
+    process: subprocess.Popen[str], said: str, action: str, seconds: float, outside: Outside
+) -> tuple[str, str]:
+    """What it says, if it does so in time and nothing stops the stage meanwhile."""
+    until = time.monotonic() + seconds
+    given: str | None = said
+    while True:
+        left = until - time.monotonic()
+        try:
+            return process.communicate(given, timeout=max(0.0, min(left, _LOOK_SECONDS)))
+        except subprocess.TimeoutExpired as error:
+            given = None  # it is on its way already
+            because = outside.stopped()
+            if because is not None:
+                raise RemedyStopped(because) from error
+            if left <= 0:
+                cause = f"it took longer than {seconds:g} s"
+                raise BadAnswer(remedy=action, cause=cause) from error
 
 
 def _environment(given: Mapping[str, str], outside: Outside) -> dict[str, str]:
