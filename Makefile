@@ -56,13 +56,17 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in $(filter-out %_peer.py,$(sort $(wildcard bench/*.py))); do \
+	@for file in bench/catalog.py bench/engine.py bench/checks.py; do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
 .PHONY: bench-catalog
 bench-catalog: setup ## Run the benchmark of the catalog alone.
 	@$(BIN)/python bench/catalog.py $(ARGS)
+
+.PHONY: bench-engine
+bench-engine: setup ## Run the benchmark of the engine alone.
+	@$(BIN)/python bench/engine.py $(ARGS)
 
 .PHONY: bench-checks
 bench-checks: setup ## Run the benchmark of the checks alone.

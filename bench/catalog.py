@@ -53,9 +53,8 @@ def measure_all(pipelines: int) -> None:
         apply = timed(lambda: command("--project", str(project), "apply", str(files), "--yes"))
         say("apply of that catalog, new process", apply)
         warm = [child("plan", project) for _ in range(3)]
-        forget_parses(project)
-        ever = child("plan", project)
-        say("plan, first time ever, new process", ever["whole"], goal=2.0)
+        ever = min((first_time(project) for _ in range(3)), key=lambda run: run["whole"])
+        say("plan, first time ever, new process (best of 3)", ever["whole"], goal=2.0)
         say("  of which inside the process", ever["inside"])
         best = min(warm, key=lambda run: run["whole"])
         say("plan, new process, parses kept (best of 3)", best["whole"], goal=2.0)
@@ -98,10 +97,12 @@ def child(measure: str, project: Path) -> dict[str, float]:
     return {**json.loads(answer), "whole": time.perf_counter() - start}
 
 
-def forget_parses(project: Path) -> None:
+def first_time(project: Path) -> dict[str, float]:
+    """A plan of everything in a new process, with no parse result kept."""
     with sqlite3.connect(project / ".goldsmith" / "catalog.db") as connection:
         connection.execute("DELETE FROM sql_facts")
     connection.close()
+    return child("plan", project)
 
 
 def measure_plan(project: Path) -> None:

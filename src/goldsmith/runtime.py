@@ -107,6 +107,8 @@ class Runtime:
 
     def close(self) -> None:
         """Let go of what was opened."""
+        if "places" in self.__dict__:
+            self.places.close()
         if "catalog" in self.__dict__:
             self.catalog.close()
             del self.__dict__["catalog"]

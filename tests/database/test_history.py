@@ -423,12 +423,16 @@ def watched(catalog: Catalog, catalog_url: str) -> Iterator[Catalog]:
 def test_a_snapshot_refreshed_is_the_one_loaded_anew(
     edit: Edit, catalog: Catalog, watched: Catalog, plain: PlainSql
 ) -> None:
+    before = watched.snapshot()
+    assert len(before.stages_of) == len(before.writers_of) == 1  # worked out, to be taken over
     edit(catalog, plain)
     refreshed = watched.snapshot()
     anew = Catalog(catalog.engine).snapshot()
     assert refreshed.revision == anew.revision == catalog.revision()
     for kind in DECLARED:
         assert refreshed.table(kind) == anew.table(kind)
+    assert refreshed.stages_of == anew.stages_of
+    assert refreshed.writers_of == anew.writers_of
 
 
 def test_a_snapshot_shares_every_row_that_did_not_change(

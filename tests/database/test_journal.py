@@ -93,7 +93,7 @@ def test_every_kind_of_event_survives_the_journal(journal: Journal, kind: type[E
 
 
 def _needed(kind: type[Event]) -> dict[str, Any]:
-    some: dict[str, Any] = {"str": "a word", "int": 7, "bool": True, "datetime": NOON}
+    some: dict[str, Any] = {"str": "a word", "int": 7, "bool": True, "float": 0.5, "datetime": NOON}
     return {
         field.name: some[str(field.type)]
         for field in fields(kind)

@@ -10,9 +10,10 @@ from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import Edge, RecoveryPath
 from goldsmith.catalog.errors import RowRefused
 from goldsmith.catalog.flags import Flag
+from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
-from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
+from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.schema import DECLARED
@@ -30,6 +31,9 @@ ROWS: tuple[Row, ...] = (
     RetryPolicy(retry_id="r"),
     HealingAction(error_code="E"),
     HealingStep(error_code="E", step_order=2),
+    HealingLimit(limit_name="l"),
+    SeverityLevel(severity="S"),
+    NotificationRoute(route_id="r"),
     Profile(profile_id="f"),
     PipelineProfile(pipeline_id="p"),
     ProfileSetting(profile_id="f", setting_key="preempt"),

@@ -20,6 +20,7 @@ from goldsmith.journal.views import VIEWS
 from goldsmith.planning import applying
 from goldsmith.planning.integrity.check import FINDINGS
 from goldsmith.planning.surveyor import Surveyor
+from goldsmith.settings.settings import Settings
 from plain_sql import PlainSql
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,6 +132,15 @@ def _statements() -> Iterator[str]:
             r"^```sql\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
         ):
             yield from (said for said in block.split(";\n") if said.strip())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_settings_in_the_documentation_exist(page: Path, tmp_path: Path) -> None:
+    for block in re.findall(r"^```toml\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.M):
+        (tmp_path / "goldsmith.toml").write_text(block, encoding="utf-8")
+        named = re.search(r"^\[environments\.(\w+)", block, re.MULTILINE)
+        environment = named[1] if named else None
+        Settings.load({}, project=tmp_path, environment=environment, cwd=tmp_path)
 
 
 def test_no_file_names_a_registry_or_a_build_machine() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from importlib import import_module
 from pathlib import Path
 
 import pytest
-import yaml
 
 from goldsmith.checks.check import CHECKS
-from goldsmith.planning.integrity.check import FINDINGS, rules
+from goldsmith.planning.integrity.check import FINDINGS
 
 CASES = Path(__file__).parents[1] / "cases"
 
@@ -21,28 +19,7 @@ def test_a_finding_is_named_documented_and_tried(name: str) -> None:
     document = import_module(f"{FINDINGS.package}.{name}").__doc__
     assert document
     assert document.rstrip().endswith(".")
-    cases = yaml.safe_load((CASES / "findings" / f"{name}.yaml").read_text("utf-8"))
-    assert any(case["found"] for case in cases), "no case with something wrong"
-    assert any(not case["found"] for case in cases), "no case with nothing wrong"
-    assert all(case["says"] for case in cases)
 
 
-def test_every_case_file_belongs_to_a_finding() -> None:
-    assert {file.stem for file in (CASES / "findings").glob("*")} == set(FINDINGS.names())
-
-
-def test_there_are_enough_findings_and_their_codes_are_their_own() -> None:
-    known = [rule for kind in rules() for rule in kind]
-    assert len(known) == len(FINDINGS.names()) >= 30
-    assert Counter(rule.code for rule in known).most_common(1)[0][1] == 1
-
-
-@pytest.mark.parametrize("name", CHECKS.names())
-def test_a_check_is_named_and_documented(name: str) -> None:
-    check = CHECKS.get(name)
-    assert check.name == name
-    assert check.says
-    assert check.says.format(**dict.fromkeys(check.settings, "x"))
-    document = import_module(f"{CHECKS.package}.{name}").__doc__
-    assert document
-    assert document.rstrip().endswith(".")
+def test_every_case_file_belongs_to_a_check() -> None:
+    assert {file.stem for file in (CASES / "checks").glob("*")} == set(CHECKS.names())

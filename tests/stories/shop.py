@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stories import litter
+
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
 
 CATALOG = """
@@ -95,35 +97,4 @@ class Shop:
             return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
 
     def litter(self) -> dict[str, list[Any]]:
-        """Everything a run must not leave behind."""
-        import sqlite3
-
-        from pyiceberg.catalog import load_catalog
-
-        home = self.folder / ".goldsmith"
-        lake = load_catalog("lake", type="sql", uri=f"sqlite:///{home / 'lake.db'}")
-        branches = [
-            f"{table[-1]}@{ref}"
-            for space in lake.list_namespaces()
-            for table in lake.list_tables(space)
-            for ref in lake.load_table(table).metadata.refs
-            if ref != "main"
-        ]
-        with sqlite3.connect(home / "catalog.db") as connection:
-            held = connection.execute("SELECT resource FROM leases WHERE owner IS NOT NULL")
-            leases = [row[0] for row in held]
-            asked = connection.execute("SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL")
-            unended = [row[0] for row in asked]
-            asked = connection.execute("SELECT path FROM input_files WHERE NOT counted")
-            uncounted = [row[0] for row in asked]
-        connection.close()
-        staging = home / "staging"
-        staged = [str(file) for file in staging.iterdir()] if staging.exists() else []
-        found = {
-            "branches": branches,
-            "leases": leases,
-            "stage runs": unended,
-            "ledger": uncounted,
-            "staging": staged,
-        }
-        return {what: left for what, left in found.items() if left}
+        return litter.of_project(self.folder)

@@ -2,8 +2,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from stories.shop import Shop
 
 #: Killed here one after the other, each run finding what the one before left.
@@ -38,20 +36,3 @@ def test_a_second_run_has_nothing_to_do_and_says_so(tmp_path: Path) -> None:
     assert "nothing new of its inputs" in again.stdout
     assert '"status": "skipped"' in again.stdout
     assert len(shop.rows("bronze_orders")) == 1
-
-
-@pytest.mark.soak
-def test_two_runs_started_together_never_both_write(tmp_path: Path) -> None:
-    shop = Shop.make(tmp_path / "shop")
-    shop.bring("first", (1, 5, "2026-01-01"), (2, 6, "2026-01-01"))
-    import threading
-
-    together = [threading.Thread(target=shop.run) for _ in range(2)]
-    for thread in together:
-        thread.start()
-    for thread in together:
-        thread.join()
-
-    assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
-    assert shop.gold() == [(2, 11)]
-    assert shop.litter() == {}

@@ -25,34 +25,28 @@ def _as_new(ours: datetime | None, theirs: datetime | None) -> bool:
     return theirs is None or (ours is not None and ours >= theirs)
 
 
-#: Key → when it began → value.
+#: Key → when it was said → value.
 History = dict[Key, dict[datetime | None, Any]]
 
 
 def with_versions(history: History, came: Iterable[Row]) -> History:
-    """Every version of each key, without those that say what the one before them said."""
-    after = {key: dict(versions) for key, versions in history.items()}
-    touched = set()
-    for key, begins, value in came:
-        after.setdefault(key, {})[begins] = value
-        touched.add(key)
-    for key in touched:
-        kept: dict[datetime | None, Any] = {}
-        for begins, value in _in_order(after[key]):
-            if not kept or kept[list(kept)[-1]] != value:
-                kept[begins] = value
-        after[key] = kept
+    """Everything that was ever said of each key; the last word on a moment counts."""
+    after = {key: dict(said) for key, said in history.items()}
+    for key, at, value in came:
+        after.setdefault(key, {})[at] = value
     return after
 
 
 def as_rows(history: History) -> list[tuple[Any, ...]]:
-    """Key, value, from, to, is current."""
+    """Key, value, from, to, is current; what says nothing new is valid for no time at all."""
     rows = []
-    for key, versions in history.items():
-        ordered = _in_order(versions)
-        for number, (begins, value) in enumerate(ordered):
-            ends = ordered[number + 1][0] if number + 1 < len(ordered) else None
-            rows.append((*key, value, begins, ends, number + 1 == len(ordered)))
+    for key, said in history.items():
+        ordered = _in_order(said)
+        repeats = [n > 0 and ordered[n - 1][1] == value for n, (_at, value) in enumerate(ordered)]
+        for number, (at, value) in enumerate(ordered):
+            later = [a for n, (a, _v) in enumerate(ordered) if n > number and not repeats[n]]
+            ends = at if repeats[number] else later[0] if later else None
+            rows.append((*key, value, at, ends, not repeats[number] and not later))
     return rows
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from goldsmith.engine.warehouses import types
 from goldsmith.engine.warehouses.landing import BadLocation, Landing, Table
+from goldsmith.engine.warehouses.layout import BadTargetOption
 from goldsmith.engine.warehouses.staged import as_json
-from goldsmith.engine.warehouses.statements import BadTargetOption, create_target
+from goldsmith.engine.warehouses.statements import create_target
 from goldsmith.engine.warehouses.types import NamesCollide, NameTooLong, TypeNotLoadable, spelt
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, LoadRefused
 from goldsmith.settings.sections import WarehouseKind

@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 
 import psycopg
 import pyarrow as pa
@@ -160,7 +161,7 @@ def test_clean_removes_what_a_dead_process_left(server: Bench) -> None:
     def die(point: str) -> None:
         if point == "warehouse-copied":
             assert isinstance(server.warehouse, ServerWarehouse)
-            session_id = server.warehouse.session_ids[order.stage_run_id]
+            (session_id,) = server.warehouse.session_ids
             server.ask("SELECT pg_terminate_backend(%s, 10000)", session_id)
 
     with pytest.raises(WarehouseUnreachable):
@@ -220,6 +221,41 @@ def test_a_reader_sees_the_old_or_the_new(server: Bench, mode: str) -> None:
     assert seen == {
         point: [1, 2] if point in BEFORE_COMMIT else after for point in POINTS_OF_A_LOAD
     }
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_session_that_looks_again_and_again_sees_whole_loads(
+    server: Bench,
+    mode: str,
+    meanwhile: Callable[[Callable[[], object]], threading.Thread],
+) -> None:
+    where, how = server.table(), {"mode": mode, "keys": ("id",), "watermark": "at"}
+    columns = {"id": "bigint", "load": "int", "at": "timestamp_ntz"}
+    rows, loads = 20, 4
+    seen: list[tuple[int, int, int]] = []
+    over = threading.Event()
+
+    def load(number: int) -> None:
+        at = datetime(2026, 11, 16, number)
+        server.load(where, [(id_, number, at) for id_ in range(rows)], columns, **how)
+
+    def look() -> None:
+        newest = f"(SELECT max(load) FROM {server.sql(where)})"
+        asked = f"SELECT count(*), max(load), count(*) FILTER (WHERE load = {newest})"
+        with psycopg.connect(server.postgres, autocommit=True) as reader:
+            while not over.is_set():
+                seen.extend(reader.execute(f"{asked} FROM {server.sql(where)}").fetchall())
+
+    load(0)
+    looker = meanwhile(look)
+    for number in range(1, loads):
+        load(number)
+    over.set()
+    looker.join(30)
+    held = [rows * (n + 1) if mode in ("append", "scd2") else rows for n in range(loads)]
+    assert seen
+    assert set(seen) <= {(held[n], n, rows) for n in range(loads)}
+    assert [one[1] for one in seen] == sorted(one[1] for one in seen)
 
 
 def test_two_loads_at_once_take_turns(

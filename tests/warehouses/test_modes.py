@@ -141,14 +141,48 @@ def test_scd2_takes_late_and_repeated_changes(warehouse: Bench) -> None:
     where, how = warehouse.table(), {"mode": "scd2", "keys": ("id",), "watermark": "at"}
     columns = {**ORDERS, "_run_id": "string", "tags": "array<string>"}
     warehouse.load(where, [(1, "a", NOON, 1, "one", ["x", "y"])], columns, **how)
-    again = [(1, "a", EVENING, 1, "two", ["x", "y"])]
-    assert warehouse.load(where, again, columns, **how).rows == 1
+    warehouse.load(where, [(1, "a", EVENING, 1, "two", ["x", "y"])], columns, **how)
     late = [(1, "a", MORNING, 0, "three", None)]
-    assert warehouse.load(where, late, columns, **how).rows == 2
+    assert warehouse.load(where, late, columns, **how).rows == 3
     found = warehouse.rows(where, "amount", "_run_id", *VALIDITY)
     assert Counter(map(in_utc, found)) == Counter(
-        [(0, "three", MORNING, NOON, False), (1, "one", NOON, None, True)]
+        [
+            (0, "three", MORNING, NOON, False),
+            (1, "one", NOON, None, True),
+            (1, "two", EVENING, EVENING, False),
+        ]
     )
+
+
+def test_scd2_makes_a_version_of_a_repeat_once_a_late_change_falls_before_it(
+    warehouse: Bench,
+) -> None:
+    where, how = warehouse.table(), {"mode": "scd2", "keys": ("id",), "watermark": "at"}
+    for at, amount in ((MORNING, 1), (EVENING, 1), (NOON, 2)):
+        warehouse.load(where, [(1, "a", at, amount)], ORDERS, **how)
+    found = warehouse.rows(where, "amount", *VALIDITY)
+    assert Counter(map(in_utc, found)) == Counter(
+        [(1, MORNING, NOON, False), (2, NOON, EVENING, False), (1, EVENING, None, True)]
+    )
+
+
+def test_scd2_without_a_watermark_keeps_no_repeats(warehouse: Bench) -> None:
+    """The moment is that of the run: nothing can arrive before it, and nobody needs them."""
+    where, how = warehouse.table(), {"mode": "scd2", "keys": ("id",)}
+    columns = {"id": "bigint", "amount": "int", "_valid_from": "timestamp"}
+    columns |= {"_valid_to": "timestamp", "_is_current": "boolean"}
+    for at in (MORNING, NOON):
+        warehouse.load(where, [(1, 1, at.replace(tzinfo=UTC), None, True)], columns, **how)
+    assert list(map(in_utc, warehouse.rows(where))) == [(1, 1, MORNING, None, True)]
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
+def test_a_full_refresh_starts_over(warehouse: Bench, mode: str) -> None:
+    where, how = warehouse.table(), {"mode": mode, "keys": ("id",), "watermark": "at"}
+    warehouse.load(where, [(1, "a", NOON, 1), (2, "a", NOON, 1)], ORDERS, **how)
+    again = [(1, "b", MORNING, 2)]
+    assert warehouse.load(where, again, ORDERS, **how, from_scratch=True).rows == 1
+    assert warehouse.rows(where, *ORDERS) == again
 
 
 def test_scd2_takes_the_moments_that_were_staged(warehouse: Bench) -> None:

@@ -8,6 +8,7 @@ from pkgutil import walk_packages
 
 import goldsmith
 from goldsmith.errors import GoldsmithError
+from goldsmith.healing.codes import codes
 from pages.markdown import code, filled, sentence, table
 
 #: Alembic's own scripts run when they are imported.
@@ -26,7 +27,15 @@ def page() -> str:
         for kind in known()
     ]
     heads = ["code", "what it means", "may pass", "exit", "where"]
-    return filled("errors.md", {"errors": table(heads, rows)})
+    return filled("errors.md", {"errors": table(heads, rows), "codes": _codes()})
+
+
+def _codes() -> str:
+    rows = [
+        (code(one.name), one.family, one.cause, "yes" if one.may_pass else "no", one.advice)
+        for one in codes().values()
+    ]
+    return table(["code", "family", "cause", "may pass", "what to do"], rows)
 
 
 def known() -> list[type[GoldsmithError]]:

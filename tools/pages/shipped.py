@@ -6,8 +6,9 @@ import json
 from typing import TypeVar
 
 from goldsmith.catalog.defaults import shipped
+from goldsmith.catalog.incidents import SeverityLevel
 from goldsmith.catalog.profiles import Profile, ProfileSetting
-from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
+from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from pages.markdown import code, table
@@ -24,10 +25,14 @@ def listed() -> str:
         HealingStep,
         RetryPolicy,
         RuleSet,
+        HealingLimit,
+        SeverityLevel,
     }
     if others:
         raise LookupError(f"tools/pages/shipped.py does not list {others}")
-    return "\n\n".join((_profiles(), _retries(), _rule_sets(), _healing()))
+    return "\n\n".join(
+        (_profiles(), _retries(), _rule_sets(), _healing(), _limits(), _severities())
+    )
 
 
 def _of(kind: type[R]) -> list[R]:
@@ -76,3 +81,17 @@ def _healing() -> str:
     ]
     said = "`healing_actions`, and where there are several remedies `healing_steps`:"
     return f"{said}\n\n{table(['error_code', 'remedies in order'], rows)}"
+
+
+def _limits() -> str:
+    rows = [(code(row.limit_name), _number(row.limit_value)) for row in _of(HealingLimit)]
+    return "`healing_limits`:\n\n" + table(["limit_name", "limit_value"], rows)
+
+
+def _severities() -> str:
+    rows = [
+        (row.severity, _number(row.older_than_hours), row.least_impact, row.description or "")
+        for row in _of(SeverityLevel)
+    ]
+    heads = ["severity", "older_than_hours", "least_impact", "description"]
+    return "`severities`:\n\n" + table(heads, rows)

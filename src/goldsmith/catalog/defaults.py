@@ -8,8 +8,9 @@ import sqlalchemy as sa
 
 from goldsmith.catalog.context import begin_change, end_change
 from goldsmith.catalog.definitions import changes_table, storable, table_of
+from goldsmith.catalog.incidents import SeverityLevel
 from goldsmith.catalog.profiles import Profile, ProfileSetting
-from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
+from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 
@@ -39,26 +40,53 @@ _REMEDIES: dict[str, tuple[str, ...]] = {
     "SourceUnreachable": ("retry_later",),
     "SourceThrottled": ("slow_down", "retry_later"),
     "FileVanished": ("reread_files",),
-    "FileTruncated": ("quarantine_files",),
+    "FileTruncated": ("retry_later", "quarantine_files"),
+    "FileUnreadable": ("quarantine_files",),
+    "FileDoesNotFit": ("quarantine_files",),
     "RecordMalformed": ("quarantine_rows",),
     "SchemaMismatch": ("evolve_schema", "open_incident"),
-    "DuplicateRows": ("deduplicate",),
-    "CheckFailed": ("quarantine_rows", "open_incident"),
-    "ExecutorOutOfMemory": ("smaller_batches", "more_partitions"),
-    "DriverOutOfMemory": ("smaller_batches",),
-    "PythonWorkerOutOfMemory": ("smaller_batches", "more_partitions"),
+    "DuplicateRows": ("deduplicate", "open_incident"),
+    "CheckFailed": ("quarantine_rows", "skip_optional", "open_incident"),
+    "ExecutorOutOfMemory": ("smaller_batches", "more_partitions", "open_incident"),
+    "DriverOutOfMemory": ("new_session", "smaller_batches", "open_incident"),
+    "PythonWorkerOutOfMemory": ("smaller_batches", "more_partitions", "open_incident"),
+    "PythonWorkerLost": ("retry_later", "more_partitions"),
+    "ContainerKilled": ("more_partitions", "retry_later"),
+    "BroadcastTooLarge": ("more_partitions", "open_incident"),
+    "ResultTooLarge": ("smaller_batches", "open_incident"),
     "DiskFull": ("spill_less", "open_incident"),
     "ShuffleLost": ("retry_later", "more_partitions"),
-    "CredentialsExpired": ("refresh_credentials",),
+    "ExecutorLost": ("retry_later",),
+    "SparkLost": ("new_session",),
+    "CredentialsExpired": ("refresh_credentials", "open_incident"),
     "CommitConflict": ("plan_again",),
     "BranchBroken": ("rebuild_branch",),
+    "TableBroken": ("roll_back", "open_incident"),
     "SerializationConflict": ("serialise_on_target",),
+    "Deadlock": ("serialise_on_target",),
     "LockTimeout": ("wait_for_lock",),
     "WarehouseBusy": ("wait_for_warehouse",),
+    "TooManyConnections": ("wait_for_warehouse",),
+    "WarehouseOutOfMemory": ("wait_for_warehouse", "smaller_batches"),
+    "WarehouseReadOnly": ("wait_for_warehouse",),
     "WarehouseUnreachable": ("retry_later",),
     "StageTimeout": ("smaller_batches", "open_incident"),
     "WorkerLost": ("retry_later",),
+    "Unclassified": ("skip_optional", "open_incident"),
 }
+_LIMITS = {
+    "uses_per_day": 50,
+    "breaker_failures": 3,
+    "breaker_minutes": 60,
+    "pipeline_failures_per_day": 30,
+    "floor_least_uses": 5,
+}
+_SEVERITIES = (
+    ("P1", 24, "revenue", "Data older than 24 hours, revenue-impacting."),
+    ("P2", 4, "customer", "Data older than 4 hours, customer-facing dashboards affected."),
+    ("P3", 1, "internal", "Data older than 1 hour, internal reports delayed."),
+    ("P4", 0, "none", "Non-critical pipeline, no business impact."),
+)
 
 _RULE_SETS = (
     ("not_empty", "There is at least one row.", [{"type": "row_count", "min": 1}]),
@@ -95,6 +123,20 @@ def shipped() -> tuple[Row, ...]:
         RuleSet(rule_set_id=name, description=says, check_def=tuple(checks), is_default=True)
         for name, says, checks in _RULE_SETS
     ]
+    rows += [
+        HealingLimit(limit_name=name, limit_value=value, is_default=True)
+        for name, value in _LIMITS.items()
+    ]
+    rows += [
+        SeverityLevel(
+            severity=name,
+            older_than_hours=hours,
+            least_impact=impact,
+            description=says,
+            is_default=True,
+        )
+        for name, hours, impact, says in _SEVERITIES
+    ]
     for code, remedies in _REMEDIES.items():
         rows.append(HealingAction(error_code=code, action_script=remedies[0], is_default=True))
         rows += [
@@ -112,7 +154,12 @@ def insert_missing(connection: sa.Connection) -> None:
             sa.select(changes_table.c.table_name, changes_table.c.row_key).distinct()
         )
     }
-    missing = [row for row in shipped() if (row.table.name, row.key) not in known]
+    there = set(sa.inspect(connection).get_table_names())
+    missing = [
+        row
+        for row in shipped()
+        if row.table.name in there and (row.table.name, row.key) not in known
+    ]
     if not missing:
         return
     begin_change(connection, actor="goldsmith", reason="shipped default")

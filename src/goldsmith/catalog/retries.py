@@ -71,3 +71,20 @@ class HealingStep(Row):
     )
     enabled: bool = flag(default=True, doc="False: the step is not used.")
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)
+
+
+@table(
+    "healing_limits",
+    purpose="Numbers that keep healing from costing more than it saves.",
+    read_by="healing",
+    takes_effect="at the next failure",
+)
+class HealingLimit(Row):
+    """One number of healing."""
+
+    limit_name: str = key(
+        doc="uses_per_day, breaker_failures, breaker_minutes, pipeline_failures_per_day, "
+        "floor_least_uses.",
+    )
+    limit_value: float = number(default=0.0, doc="Its value.", least=0)
+    is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)

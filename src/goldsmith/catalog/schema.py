@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import Edge, RecoveryPath
 from goldsmith.catalog.flags import Flag
+from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
-from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
+from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.throttles import Throttle
@@ -24,6 +25,9 @@ DECLARED: tuple[type[Row], ...] = (
     RetryPolicy,
     HealingAction,
     HealingStep,
+    HealingLimit,
+    SeverityLevel,
+    NotificationRoute,
     Profile,
     PipelineProfile,
     ProfileSetting,

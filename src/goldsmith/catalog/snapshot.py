@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from operator import attrgetter
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -44,22 +45,12 @@ class Snapshot:
     @cached_property
     def stages_of(self) -> Mapping[str, tuple[Stage, ...]]:
         """The stages of each pipeline, in order."""
-        grouped: dict[str, list[Stage]] = {}
-        for stage in self.rows(Stage):
-            grouped.setdefault(stage.pipeline_id, []).append(stage)
-        return {
-            name: tuple(sorted(stages, key=lambda stage: stage.stage_order))
-            for name, stages in grouped.items()
-        }
+        return _grouped(self.rows(Stage), _PIPELINE)
 
     @cached_property
     def writers_of(self) -> Mapping[str, tuple[Stage, ...]]:
         """The stages that write each dataset."""
-        grouped: dict[str, list[Stage]] = {}
-        for stage in self.rows(Stage):
-            if stage.target_id is not None:
-                grouped.setdefault(stage.target_id, []).append(stage)
-        return {name: tuple(stages) for name, stages in grouped.items()}
+        return _grouped(self.rows(Stage), _TARGET)
 
     def has_dataset(self, dataset_id: str) -> bool:
         """The id has a row in `sources`, in `targets` or in both."""
@@ -77,9 +68,29 @@ class Snapshot:
         for kind in DECLARED:
             before, now = old.table(kind), self.table(kind)
             if before is not now:
-                for key in before.keys() | now.keys():
-                    if before.get(key) is not now.get(key):
+                for key, row in now.items():
+                    if before.get(key) is not row:
                         yield kind, key
+                for key in before.keys() - now.keys():
+                    yield kind, key
+
+    def _regroup(self, old: Snapshot) -> None:
+        """Take over the groups of stages, made anew only around the stages that changed."""
+        before, now = old.table(Stage), self.table(Stage)
+        if before is now:
+            changed = set()
+        else:
+            changed = {key for kind, key in self.changed_since(old) if kind is Stage}
+        for name, group_of in (("stages_of", _PIPELINE), ("writers_of", _TARGET)):
+            if name not in old.__dict__:
+                continue
+            groups = dict(old.__dict__[name])
+            rows = [row for key in changed for row in (before.get(key), now.get(key)) if row]
+            for group in {group_of(row) for row in rows}:
+                kept = [row for row in groups.pop(group, ()) if row.key not in changed]
+                kept += [row for key in changed if (row := now.get(key)) and group_of(row) == group]
+                groups.update(_grouped(kept, group_of))
+            self.__dict__[name] = groups
 
     @cached_property
     def pipeline_ids(self) -> frozenset[str]:
@@ -125,7 +136,29 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
             copied[name].pop(key, None)
         else:
             copied[name][key] = BY_TABLE[name].from_image(after)
-    return Snapshot(revision, tables)
+    new = Snapshot(revision, tables)
+    new._regroup(old)
+    return new
+
+
+_PIPELINE: Callable[[Stage], str | None] = attrgetter("pipeline_id")
+_TARGET: Callable[[Stage], str | None] = attrgetter("target_id")
+
+
+def _grouped(
+    stages: Iterable[Stage], group_of: Callable[[Stage], str | None]
+) -> dict[str, tuple[Stage, ...]]:
+    """Stages by what they have in common, each group in order."""
+    grouped: dict[str, list[Stage]] = {}
+    for stage in stages:
+        group = group_of(stage)
+        if group is not None:
+            grouped.setdefault(group, []).append(stage)
+    in_order = attrgetter("pipeline_id", "stage_order")
+    return {
+        name: tuple(sorted(several, key=in_order) if len(several) > 1 else several)
+        for name, several in grouped.items()
+    }
 
 
 def _read(kind: type[R], connection: sa.Connection) -> list[R]:

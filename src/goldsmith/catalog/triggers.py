@@ -7,12 +7,12 @@ transaction; without one, the change is its session user's (PostgreSQL) or `dire
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import sqlalchemy as sa
 
 from goldsmith.catalog.columns import Column, Kind
-from goldsmith.catalog.rows import Table
+from goldsmith.catalog.rows import Row, Table
 from goldsmith.catalog.schema import DECLARED
 
 #: PostgreSQL announces each new revision here.
@@ -20,14 +20,15 @@ CHANNEL = "goldsmith_catalog"
 
 
 def install(connection: sa.Connection) -> None:
-    """Make every trigger anew, as the definitions are now."""
+    """Make every trigger anew, as the definitions are now, on the tables there are."""
     make = _sqlite if connection.dialect.name == "sqlite" else _postgresql
-    for statement in make():
+    there = set(sa.inspect(connection).get_table_names())
+    for statement in make([row for row in DECLARED if row.table.name in there]):
         connection.exec_driver_sql(statement)
 
 
-def _sqlite() -> Iterator[str]:
-    for row in DECLARED:
+def _sqlite(declared: Iterable[type[Row]]) -> Iterator[str]:
+    for row in declared:
         spec = row.table
         name = spec.name
         new, old = _sqlite_image(spec, "NEW"), _sqlite_image(spec, "OLD")
@@ -101,11 +102,11 @@ def _sqlite_value(column: Column, side: str) -> str:
     return name
 
 
-def _postgresql() -> Iterator[str]:
+def _postgresql(declared: Iterable[type[Row]]) -> Iterator[str]:
     yield _LOCK_FUNCTION
     yield _RECORD_FUNCTION
     yield _TRUNCATE_FUNCTION
-    for row in DECLARED:
+    for row in declared:
         name = row.table.name
         keys = ", ".join(f"'{column}'" for column in row.table.key)
         # Replaced, not dropped and made: a drop would wait for everybody who reads the table.

@@ -29,7 +29,7 @@ from goldsmith.settings.values import without_password
 #: How long a server may take to answer.
 SECONDS = 5
 
-_MASTER = re.compile(r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|k8s://.+|spark://.+:\d+(,.+:\d+)*")
+_MASTER = re.compile(r"local(\[(\*|\d+)(,\s*\d+)?\])?|yarn|spark-submit|spark://.+:\d+|k8s://.+")
 _REMOTE = re.compile(r"sc://(?P<host>\[[^]]+\]|[^:/;]+)(:(?P<port>\d+))?(/.*)?")
 
 

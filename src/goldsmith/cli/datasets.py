@@ -1,4 +1,4 @@
-"""`datasets`: what each holds, without starting Spark."""
+"""`datasets`: what each holds, without starting Spark; keeping them well, and taking them back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ from typing import Any
 
 import click
 
+from goldsmith.cli.freshness import freshness
+from goldsmith.cli.maintain import maintain
 from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
 from goldsmith.cli.profiles import profile_dataset
+from goldsmith.cli.restore import restore
 
 
 @click.group()
 def datasets() -> None:
-    """Datasets: list them, show one, look at some rows."""
+    """Datasets: list them, show one, look at some rows, keep them well, take them back."""
+
+
+datasets.add_command(maintain)
+datasets.add_command(restore)
 
 
 @datasets.command("list")
@@ -109,4 +116,5 @@ def sample_dataset(door: Door, dataset_id: str, most: int, as_json: bool) -> Non
     show(as_json, rows, text)
 
 
+datasets.add_command(freshness)
 datasets.add_command(profile_dataset)

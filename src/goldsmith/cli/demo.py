@@ -22,7 +22,8 @@ def demo(folder: Path, as_json: bool) -> None:
     """
     from datetime import UTC, datetime
 
-    from goldsmith.cli.run import Teller, as_plain, start_log
+    from goldsmith.cli.progress import board
+    from goldsmith.cli.run import as_plain, start_log
     from goldsmith.demo import project
 
     made = project.make(folder, datetime.now(UTC).date())
@@ -33,7 +34,8 @@ def demo(folder: Path, as_json: bool) -> None:
             click.echo(f"Made a project in {folder} with {made} raw files.")
         click.echo(f"The catalog is at revision {revision}. Running both pipelines.\n")
     start_log(runtime)
-    turned = project.run(runtime, Teller(quiet=as_json).tell)
+    with board(runtime, quiet=as_json) as told:
+        turned = project.run(runtime, told.tell)
     if as_json:
         print_json(as_plain(runtime, turned))
     else:

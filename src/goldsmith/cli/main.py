@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "apply": ("goldsmith.cli.apply:apply", "Make the catalog say what the files say."),
     "plan": ("goldsmith.cli.plan:plan", "What would run, and why."),
     "run": ("goldsmith.cli.run:run", "Run what is selected."),
+    "stop": ("goldsmith.cli.flags:stop", "Stop anything, running or not, by a row."),
+    "release": ("goldsmith.cli.flags:release", "Take a stop back."),
     "status": ("goldsmith.cli.status:status", "What runs, waits and failed, now."),
     "why": ("goldsmith.cli.why:why", "Why something runs, waits, was stopped or failed."),
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
@@ -30,6 +32,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "checks": ("goldsmith.cli.checks:checks", "The checks there are; try rules out on rows."),
     "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
     "quarantine": ("goldsmith.cli.quarantine:quarantine", "Rows that were kept aside."),
+    "flags": ("goldsmith.cli.flags:flags", "The rows that stop things."),
+    "incidents": ("goldsmith.cli.incidents:incidents", "What people have to see to."),
+    "healing": ("goldsmith.cli.healing:healing", "Remedies, and what they did."),
+    "errors": ("goldsmith.cli.errors:errors", "The codes of errors, and what to do."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

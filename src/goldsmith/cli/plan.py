@@ -39,12 +39,14 @@ def plan(
     survey = runtime.surveyor.survey()
     chosen = select(survey, selection)
     looks = len(chosen) <= _MOST_LOOKED_AT if look is None else look
+    increments = Increments(runtime.catalog, runtime.places) if looks else None
     made = planner.plan(
         survey,
         selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
-        look=Increments(runtime.catalog, runtime.places) if looks else None,
+        look=increments,
+        changed=None if increments is None else increments.definition_changed,
         expected=runs.expected(runtime.journal, [survey.stages[name].stage.key for name in chosen]),
     )
 

@@ -69,7 +69,7 @@ def run(
     asked = loop.ask(runtime, (), {}, "demo")
     orders = Orders(request_id=None, asked=Asked(), asked_by="demo", tell=tell)
     with workshop(runtime) as tools:
-        return loop.tick(runtime, tools, orders, mine=asked.request_id)
+        return loop.see_through(runtime, tools, orders, asked.request_id)
 
 
 def gold(runtime: Runtime) -> list[tuple[date, int, int]]:

@@ -1,23 +1,28 @@
 """Stop Spark jobs: by tags, again and again until the stage's thread has come back.
 
 A cancel before the job is submitted is lost, and adaptive queries submit jobs of their own, so
-one cancel is never enough. This file alone knows the difference between a JVM of ours, where
-SparkContext's job tags reach every thread, and Spark Connect.
+one cancel is never enough. The driver's return is not the end of the work either: tasks run on,
+and some cannot be interrupted at all. This file alone knows the difference between a JVM of
+ours, where SparkContext's job tags reach every thread, and Spark Connect.
 """
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldsmith.engine.session import is_connect
 from goldsmith.engine.work import Work
+from goldsmith.errors import GoldsmithError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_LOG = logging.getLogger(__name__)
 #: How often a cancel is said again.
 AGAIN_SECONDS = 0.1
 
@@ -49,8 +54,48 @@ def _cancel_when_ended(spark: SparkSession, work: Work, over: threading.Event) -
     while not over.is_set():
         if not work.ended.wait(AGAIN_SECONDS):
             continue
-        if is_connect(spark):
-            spark.interruptTag(work.stage_run_id)
-        else:
-            spark.sparkContext.cancelJobsWithTag(work.stage_run_id)
+        cancel_jobs(spark, work.stage_run_id)
+        try:
+            work.ended.cancel()
+        except GoldsmithError:
+            # The server that does not take the cancel is asked again, like Spark.
+            _LOG.warning("a statement of %s could not be cancelled", work.stage_run_id)
         over.wait(AGAIN_SECONDS)
+
+
+def cancel_jobs(spark: SparkSession, stage_run_id: str) -> None:
+    """Cancel every job of a stage run that Spark knows of right now."""
+    if is_connect(spark):
+        spark.interruptTag(stage_run_id)
+    else:
+        spark.sparkContext.cancelJobsWithTag(stage_run_id)
+
+
+def tasks_left(spark: SparkSession, stage_run_id: str, *, seconds: float) -> int | None:
+    """Wait for the last task of a stage run to end; how many have not. None: nobody can say."""
+    if is_connect(spark):
+        return None
+    until = time.monotonic() + seconds
+    while (left := _active_tasks(spark, stage_run_id)) and time.monotonic() < until:
+        cancel_jobs(spark, stage_run_id)
+        time.sleep(AGAIN_SECONDS / 2)
+    return left
+
+
+def _active_tasks(spark: SparkSession, stage_run_id: str) -> int:
+    tracker: Any = spark.sparkContext._jsc.sc().statusTracker()
+    active = 0
+    for job in tracker.getJobIdsForTag(stage_run_id):
+        info = tracker.getJobInfo(job)
+        for stage in info.get().stageIds() if info.isDefined() else ():
+            found = tracker.getStageInfo(stage)
+            active += found.get().numActiveTasks() if found.isDefined() else 0
+    return active
+
+
+def end_jvm(spark: SparkSession) -> bool:
+    """End the JVM with every task in it; True where its tasks have surely ended with it."""
+    gateway: Any = spark.sparkContext._gateway
+    gateway.proc.kill()
+    gateway.proc.wait()
+    return str(spark.sparkContext.master).startswith("local")

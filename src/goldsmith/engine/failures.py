@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from goldsmith.engine.readers.errors import as_reading_error
@@ -60,14 +60,27 @@ class StageTimeout(GoldsmithError):
         return "Raise timeout_sec, or give the stage less to do at once. Nothing was published."
 
 
+#: Gives an exception its error code; healing has the one that is used.
+CodeOf = Callable[[BaseException], str]
+
+
+def own_code(error: BaseException) -> str:
+    """The code of an error of ours, the class of any other."""
+    return error.code if isinstance(error, GoldsmithError) else type(error).__name__
+
+
 def readable(
-    error: Exception, near: Neighbourhood, files: Sequence[FileSeen] = ()
+    error: Exception,
+    near: Neighbourhood,
+    files: Sequence[FileSeen] = (),
+    code_of: CodeOf = own_code,
 ) -> GoldsmithError:
     """An error as people can read it, with the stage, the dataset and the line of SQL."""
     if isinstance(error, GoldsmithError):
         return error
     read = as_reading_error(error, files)
     if read is not None:
+        read.__cause__ = error  # it may say more exactly why: an expired token, a full disk
         return read
     text = _JAVA_NOISE.split(str(error))[0].strip()
     line = _SQL_PLACE.search(text)
@@ -75,16 +88,7 @@ def readable(
     return StageError(
         stage=near.stage_id,
         target=str(near.stage.target_id),
-        condition=_condition(error),
+        condition=code_of(error),
         message=" ".join(lines[:_FIRST_LINES]) or type(error).__name__,
         line=int(line[1]) if line else None,
     )
-
-
-def _condition(error: Exception) -> str:
-    """Spark's own error condition in our spelling, else the exception's class."""
-    asked = getattr(error, "getCondition", None)
-    said = asked() if callable(asked) else None
-    if not isinstance(said, str) or not said:
-        return type(error).__name__
-    return "".join(part.capitalize() for part in re.split(r"[._]", said))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.engine import staging
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.ledger import Consumed
+from goldsmith.engine.names import literal, name
 from goldsmith.engine.readers import files as file_reader
 from goldsmith.engine.readers import schemas
 from goldsmith.engine.readers.source_file import SOURCE_FILE
@@ -18,9 +20,10 @@ from goldsmith.engine.readers.tables import read_new
 from goldsmith.engine.work import Tools, Work
 from goldsmith.planning.explain import dataset_kind, read_of
 from goldsmith.planning.files import FileSeen
-from goldsmith.planning.lake import current_snapshot
-from goldsmith.planning.neighbourhood import Dataset
-from goldsmith.planning.words import layer_of
+from goldsmith.planning.lake import Since, history
+from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
+from goldsmith.planning.window import Window
+from goldsmith.planning.words import layer_of, write_mode_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
@@ -38,10 +41,27 @@ class Chosen:
     since: Mapping[str, str | None]
     #: Why there is something to do; None where there is not.
     because: str | None
+    #: Everything the target held is replaced: what is read is all there is to it.
+    starts_over: bool = False
+    #: What of it the ledger is told; None: all of it.
+    noted: Consumed | None = None
+    #: Only rows of this window are read of the first input.
+    rows_of: RowsOf | None = None
 
 
-def choose(work: Work, tools: Tools) -> Chosen:
-    """Which files and snapshots are read: what is new, or all where the stage needs all."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RowsOf:
+    """Rows whose column says a time within a window."""
+
+    column: str
+    window: Window
+
+
+def choose(work: Work, tools: Tools, *, all_because: str | None = None) -> Chosen:
+    """Which files and snapshots are read: what is new, or all where the stage needs all.
+
+    `all_because` is a reason to read everything, whatever is new.
+    """
     if work.asked.replay is not None:
         because = "rows of its quarantine are sent through it again"
         return Chosen(consumed=Consumed(), rewritten=(), since={}, because=because)
@@ -49,9 +69,10 @@ def choose(work: Work, tools: Tools) -> Chosen:
     snapshots: dict[str, str] = {}
     since: dict[str, str | None] = {}
     rewritten: list[str] = []
-    reasons: list[str] = []
+    reasons = [] if all_because is None else [all_because]
+    starts_over = work.asked.full_refresh
     for place, dataset in enumerate(work.near.inputs):
-        everything = work.asked.full_refresh or read_of(work.near, place) == "all"
+        everything = all_because is not None or read_of(work.near, place) == "all"
         match dataset_kind(dataset):
             case "files":
                 there = tools.increments.files(dataset)
@@ -62,26 +83,65 @@ def choose(work: Work, tools: Tools) -> Chosen:
                 if new:
                     reasons.append(f"{dataset.dataset_id}: {len(new)} new files")
             case "table":
-                newest = current_snapshot(dataset, tools.places)
+                past = history(dataset, tools.places)
                 before = tools.increments.read_up_to(work.near, dataset)
-                since[dataset.dataset_id] = None if everything else before
-                if newest is not None:
-                    snapshots[dataset.dataset_id] = newest
-                    if newest != before:
-                        reasons.append(f"{dataset.dataset_id}: a new snapshot")
+                happened = past.since(before)
+                again = Again.YES if everything else _again(work, dataset, happened)
+                starts_over = starts_over or again is Again.FROM_SCRATCH
+                since[dataset.dataset_id] = before if again is Again.NO else None
+                if past.current is not None:
+                    snapshots[dataset.dataset_id] = past.current
+                    if happened not in (Since.NOTHING, Since.LAID_OUT):
+                        reasons.append(f"{dataset.dataset_id}: {_SAID[happened]}")
             case _:
                 reasons.append(f"{dataset.dataset_id}: a warehouse table")
     volatile = work.near.facts.volatile if work.near.facts else ()
     if volatile:
         reasons.append(f"its SQL asks for {', '.join(volatile)}")
-    if work.asked.full_refresh:
-        reasons.append("a full refresh was asked for")
     return Chosen(
         consumed=Consumed(files=files, snapshots=snapshots),
-        rewritten=() if work.asked.full_refresh else tuple(rewritten),
+        rewritten=() if starts_over else tuple(rewritten),
         since=since,
         because="; ".join(reasons) or None,
+        starts_over=starts_over,
     )
+
+
+_SAID = {
+    Since.NEVER_READ: "a new snapshot",
+    Since.ADDED: "a new snapshot",
+    Since.CHANGED: "a new snapshot",
+    Since.TAKEN_BACK: "it was restored, so everything is read again",
+    Since.EXPIRED: "the snapshot read before has expired, so everything is read again",
+}
+
+
+class Again(StrEnum):
+    """Whether an input that is read in parts has to be read again from its beginning."""
+
+    NO = "no"
+    #: And put over what is there: keys find their rows.
+    YES = "yes"
+    #: And in the place of what is there.
+    FROM_SCRATCH = "from scratch"
+
+
+def _again(work: Work, dataset: Dataset, happened: Since) -> Again:
+    """What the past of an input means for a stage that has read some of it."""
+    appends = work.near.words.write_mode == "append"
+    match happened:
+        case Since.TAKEN_BACK:
+            # An input that keeps all it was ever given holds all a stage has to know; one that
+            # is overwritten does not, and what the stage keeps of earlier days has to stay.
+            keeps = all(write_mode_of(writer) != "overwrite" for writer in dataset.writers)
+            return Again.FROM_SCRATCH if appends or keeps else Again.YES
+        case Since.EXPIRED:
+            return Again.FROM_SCRATCH if appends else Again.YES
+        case Since.CHANGED if appends:
+            # Rows of it were replaced: appended beside the ones they replace they would be twice.
+            return Again.FROM_SCRATCH
+        case _:
+            return Again.NO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,21 +162,23 @@ def read(spark: SparkSession, work: Work, chosen: Chosen, tools: Tools) -> Read:
     # SQL may stop reading early; without it every record passes on its way to the table.
     reads_all = work.near.words.sql is None and work.asked.limit is None
     for dataset in work.near.inputs:
-        name = dataset.dataset_id
+        dataset_id = dataset.dataset_id
         match dataset_kind(dataset):
             case "files":
-                found = _files(spark, dataset, chosen.consumed.files[name], tools)
+                found = _files(spark, dataset, chosen.consumed.files[dataset_id], tools)
                 if found.malformed is not None:
-                    malformed[name] = found.malformed
+                    malformed[dataset_id] = found.malformed
                     if reads_all:
-                        found, counted[name] = _counting(found)
-                rows[name] = found.rows
+                        found, counted[dataset_id] = _counting(found)
+                rows[dataset_id] = found.rows
             case "table":
-                rows[name] = _rows_of_table(spark, dataset, chosen)
+                rows[dataset_id] = _rows_of_table(spark, dataset, chosen)
             case _:
-                rows[name] = _warehouse(spark, work, dataset, tools)
-    if work.asked.limit is not None and work.near.inputs:
-        first = work.near.inputs[0].dataset_id
+                rows[dataset_id] = _warehouse(spark, work, dataset, tools)
+    first = work.near.inputs[0].dataset_id if work.near.inputs else ""
+    if chosen.rows_of is not None:
+        rows[first] = rows[first].where(in_window(rows[first].schema, chosen.rows_of))
+    if work.asked.limit is not None and first:
         rows[first] = rows[first].limit(work.asked.limit)
     return Read(rows=rows, malformed=malformed, counted=counted)
 
@@ -129,6 +191,20 @@ def _counting(found: file_reader.FilesRead) -> tuple[file_reader.FilesRead, Obse
     seen = Observation("goldsmith_malformed")
     number = F.count(F.when(found.is_malformed, F.lit(1))).alias("malformed")
     return replace(found, all_rows=found.all_rows.observe(seen, number)), seen
+
+
+def in_window(schema: StructType, rows_of: RowsOf) -> str:
+    """SQL for: the row is of the window. What is no time is of none."""
+    from pyspark.sql.types import StringType
+
+    column = name(rows_of.column)
+    if isinstance(schema[rows_of.column].dataType, StringType):
+        column = f"try_cast({column} AS TIMESTAMP)"
+    start, end = (
+        f"TIMESTAMP {literal(f'{at:%Y-%m-%d %H:%M:%S.%f}')}"
+        for at in (rows_of.window.start, rows_of.window.end)
+    )
+    return f"{column} >= {start} AND {column} < {end}"
 
 
 def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str) -> DataFrame:
@@ -195,8 +271,20 @@ def _rows_of_table(spark: SparkSession, dataset: Dataset, chosen: Chosen) -> Dat
 def _warehouse(spark: SparkSession, work: Work, dataset: Dataset, tools: Tools) -> DataFrame:
     target = dataset.target
     assert target is not None  # a warehouse table has a row in targets
-    type_ = str(target.type)
-    settings = tools.places.settings.warehouses[type_]
-    folder = f"{staging.folder(tools.places, settings, work.stage_run_id)}-in"
-    tools.warehouse(type_).unload(target.location or target.target_id, folder)
+    folder = _unloaded(dataset, tools, work.stage_run_id)
+    tools.warehouse(str(target.type)).unload(target.location or target.target_id, folder)
     return spark.read.parquet(staging.for_spark(folder))
+
+
+def _unloaded(dataset: Dataset, tools: Tools, stage_run_id: str) -> str:
+    """Where the rows of a warehouse table lie while a stage run reads them."""
+    assert dataset.target is not None
+    settings = tools.places.settings.warehouses[str(dataset.target.type)]
+    return f"{staging.folder(tools.places, settings, stage_run_id)}-in"
+
+
+def let_go(near: Neighbourhood, tools: Tools, stage_run_id: str) -> None:
+    """Take away what was unloaded for a stage run."""
+    for dataset in near.inputs:
+        if dataset_kind(dataset) not in ("files", "table"):
+            staging.remove(tools.places, _unloaded(dataset, tools, stage_run_id))

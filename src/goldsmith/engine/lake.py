@@ -6,20 +6,21 @@ where `main` moved meanwhile the fast-forward is refused, so of two writers only
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.engine.names import literal, name
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.lake import RUN_PROPERTY
 from goldsmith.planning.places import LAKE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-#: The snapshot's summary says which stage run made it: what a restart asks for.
-RUN_PROPERTY = "goldsmith-run-id"
 _OPTION = f"snapshot-property.{RUN_PROPERTY}"
 _PROPERTIES = {
     "format-version": "2",
@@ -134,6 +135,36 @@ class LakeTable:
                 raise LostRace(table=str(self), cause=text.splitlines()[0]) from error
             raise
 
+    def roll_back(self, snapshot: str) -> None:
+        """Make an earlier state of main its newest again."""
+        self._call("rollback_to_snapshot", f"snapshot_id => {int(snapshot)}")
+
+    def compact(self, min_files: int) -> int:
+        """Write small files of each partition together; how many there were."""
+        options = f"options => map('min-input-files', {literal(str(min_files))})"
+        return int(self._call("rewrite_data_files", options)[0][0])
+
+    def expire(self, snapshots: Sequence[str]) -> None:
+        """Forget these snapshots and the files only they had."""
+        listed = ", ".join(str(int(snapshot)) for snapshot in snapshots)
+        # Without a time of ours Iceberg would expire more, by its own idea of old.
+        self._call(
+            "expire_snapshots",
+            "older_than => TIMESTAMP '1970-01-02 00:00:00'",
+            f"snapshot_ids => ARRAY({listed})",
+        )
+
+    def remove_orphans(self, before: datetime) -> int:
+        """Remove files no snapshot knows that are older than this; how many there were."""
+        at = literal(f"{before:%Y-%m-%d %H:%M:%S}")
+        return len(self._call("remove_orphan_files", f"older_than => TIMESTAMP {at}"))
+
+    def _call(self, procedure: str, *said: str) -> list[Any]:
+        """Call one of Iceberg's procedures on this table."""
+        table = literal(".".join(name(part) for part in self.parts[1:]))
+        listed = ", ".join((f"table => {table}", *said))
+        return self.spark.sql(f"CALL {name(LAKE)}.system.{procedure}({listed})").collect()
+
     def summary(self, run_id: str) -> Mapping[str, Any] | None:
         """Snapshot id and summary of what a stage run wrote, wherever it is."""
         rows = self.spark.sql(
@@ -159,6 +190,20 @@ class LakeTable:
         ).collect()
         return str(rows[0][0]) if rows else None
 
+    def roll_back_to_ours(self) -> tuple[str | None, str | None]:
+        """Take main back to the newest state a run of ours published; before and after."""
+        before = self.current_snapshot()
+        rows = self.spark.sql(
+            f"SELECT s.snapshot_id FROM {name(*self.parts, 'history')} h"
+            f" JOIN {name(*self.parts, 'snapshots')} s ON s.snapshot_id = h.snapshot_id"
+            f" WHERE h.is_current_ancestor AND s.summary['{RUN_PROPERTY}'] IS NOT NULL"
+            " ORDER BY h.made_current_at DESC LIMIT 1"
+        ).collect()
+        good = str(rows[0][0]) if rows else before
+        if good is not None and good != before:
+            self.roll_back(good)
+        return before, good
+
     def append(self, rows: DataFrame, branch: str, run_id: str) -> None:
         rows.writeTo(self.branch_name(branch)).option(_OPTION, run_id).append()
 
@@ -179,9 +224,9 @@ class LakeTable:
         reader = reader.option("start-snapshot-id", rows[0][1])
         return reader.option("end-snapshot-id", rows[0][0]).load(self.sql_name)
 
-    def has_files_in(self, folder: str) -> bool:
-        """Some file of the newest state lies in the folder."""
-        inside = f"startswith(file_path, {literal(folder.rstrip('/') + '/')})"
+    def has_files_of(self, run_id: str) -> bool:
+        """Some file of the newest state lies in a folder named after the run, however addressed."""
+        inside = f"contains(file_path, {literal(f'/{run_id}/')})"
         asked = f"SELECT 1 FROM {name(*self.parts, 'files')} WHERE {inside} LIMIT 1"
         return bool(self.spark.sql(asked).collect())
 
@@ -202,9 +247,15 @@ class LakeTable:
     def merge(self, statement: str, run_id: str) -> None:
         """Run a MERGE over the branch, signed with the run's id."""
         # A MERGE has no writer to put an option on.
-        setting = f"spark.sql.iceberg.snapshot-property.{RUN_PROPERTY}"
-        self.spark.conf.set(setting, run_id)
-        try:
+        with self.marked(RUN_PROPERTY, run_id):
             self.spark.sql(statement)
+
+    @contextmanager
+    def marked(self, mark: str, value: str = "true") -> Iterator[None]:
+        """Snapshots made in here say this of themselves."""
+        setting = f"spark.sql.iceberg.snapshot-property.{mark}"
+        self.spark.conf.set(setting, value)
+        try:
+            yield
         finally:
             self.spark.conf.unset(setting)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+from goldsmith.catalog.datasets import Target
 from goldsmith.catalog.errors import CatalogUnreachable
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import leases
 from goldsmith.journal.errors import LeaseLost
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Lease
+from goldsmith.planning.words import is_lake
 
 
 @dataclass(eq=False, kw_only=True)
@@ -29,6 +31,12 @@ class TargetBusy(GoldsmithError):
     @property
     def hint(self) -> str:
         return "Wait for it: a process that died frees its place by itself."
+
+
+def place_of(target: Target) -> str:
+    """What a lease is held on: the place that is written, whatever the target's id."""
+    place = (target.location or target.target_id).rstrip("/")
+    return place if is_lake(target) else f"{target.type}:{place}"
 
 
 class Held:

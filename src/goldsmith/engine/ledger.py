@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -67,12 +68,30 @@ def count(connection: sa.Connection, stage_run_id: str) -> None:
 
 
 def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
-    """After a full refresh only what that one read counts."""
+    """A stage run replaced everything: only what it read itself counts.
+
+    The rows stay, because whoever takes that stage run back needs them.
+    """
     for table in (input_files, input_snapshots):
         connection.execute(
-            sa.delete(table).where(
-                table.c.consumer == consumer, table.c.stage_run_id != stage_run_id
+            sa.update(table)
+            .where(
+                table.c.consumer == consumer,
+                table.c.stage_run_id != stage_run_id,
+                table.c.superseded_by.is_(None),
             )
+            .values(superseded_by=stage_run_id)
+        )
+
+
+def take_back(connection: sa.Connection, stage_run_ids: Sequence[str]) -> None:
+    """Stage runs are no part of their target any more: all is as if they had never been."""
+    for table in (input_files, input_snapshots):
+        connection.execute(sa.delete(table).where(table.c.stage_run_id.in_(stage_run_ids)))
+        connection.execute(
+            sa.update(table)
+            .where(table.c.superseded_by.in_(stage_run_ids))
+            .values(superseded_by=None)
         )
 
 
@@ -80,6 +99,36 @@ def forget(connection: sa.Connection, stage_run_id: str) -> None:
     """What a stage run noted never happened."""
     for table in (input_files, input_snapshots):
         connection.execute(sa.delete(table).where(table.c.stage_run_id == stage_run_id))
+
+
+def as_of(connection: sa.Connection, consumer: str, later: Sequence[str]) -> Consumed:
+    """What a stage had consumed before some of its stage runs."""
+    files: dict[str, dict[str, FileSeen]] = {}
+    snapshots: dict[str, str] = {}
+    for found in connection.execute(_counted_before(input_files, consumer, later)).mappings():
+        files.setdefault(found["dataset_id"], {})[found["path"]] = FileSeen(
+            path=found["path"],
+            size=found["size"],
+            etag=found["etag"],
+            modified_at=found["modified_at"],
+        )
+    in_order = _counted_before(input_snapshots, consumer, later).order_by(input_snapshots.c.at)
+    for found in connection.execute(in_order).mappings():
+        snapshots[found["dataset_id"]] = found["snapshot"]
+    return Consumed(
+        files={dataset: list(seen.values()) for dataset, seen in files.items()},
+        snapshots=snapshots,
+    )
+
+
+def _counted_before(table: sa.Table, consumer: str, later: Sequence[str]) -> sa.Select[Any]:
+    return (
+        sa.select(table)
+        .where(table.c.consumer == consumer, table.c.counted.is_(True))
+        .where(table.c.stage_run_id.not_in(later))
+        .where(table.c.superseded_by.is_(None) | table.c.superseded_by.in_(later))
+        .order_by(table.c.stage_run_id)
+    )
 
 
 def keep_verdicts(connection: sa.Connection, given: Iterable[Verdict]) -> None:

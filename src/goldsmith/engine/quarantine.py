@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldsmith.checks.planned import PlannedCheck
+from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import name
-from goldsmith.engine.session import spark_address
 from goldsmith.engine.split import Split
 from goldsmith.planning.places import Places
 
@@ -111,7 +111,7 @@ class Keeper:
         from pyspark.sql.types import StructType
 
         kept = table(spark, self.target_id)
-        base = spark_address(self.places, self.places.settings.lake.warehouse or "").rstrip("/")
+        base = lake_address(self.places, self.places.settings.lake.warehouse or "").rstrip("/")
         schema = StructType.fromDDL(_SCHEMA)
         assert isinstance(schema, StructType)
         location = f"{base}/{LAYER}/{kept.parts[-1]}"

@@ -11,16 +11,23 @@ import logging
 import warnings
 
 from goldsmith.engine import staging
-from goldsmith.engine.lake import RUN_PROPERTY, LakeTable, LostRace
+from goldsmith.engine.addresses import kept_address
+from goldsmith.engine.lake import LakeTable, LostRace
 from goldsmith.planning.places import Places
 
 _LOG = logging.getLogger(__name__)
 
 
 def register(
-    table: LakeTable, places: Places, *, folder: str, branch: str, run_id: str, replace_all: bool
+    table: LakeTable,
+    places: Places,
+    *,
+    folder: str,
+    branch: str,
+    signed: dict[str, str],
+    replace_all: bool,
 ) -> bool:
-    """Add the folder's files to a branch, signed with the run's id, or let it hold only them.
+    """Add the folder's files to a branch, signed with the run's marks, or let it hold only them.
 
     False, and nothing done, where such files cannot be files of the table: it is partitioned, or
     a column is of a type that only Iceberg's own writers write right.
@@ -33,8 +40,7 @@ def register(
     known = catalog.load_table(table.parts[1:])
     if not known.spec().is_unpartitioned():
         return False
-    files = [staging.for_spark(file) for file in staging.files(places, folder)]
-    signed = {RUN_PROPERTY: run_id}
+    files = [kept_address(places, file) for file in staging.files(places, folder)]
     transaction = known.transaction()
     try:
         with warnings.catch_warnings():

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from goldsmith.engine import faults, ledger, recover
-from goldsmith.engine.failures import StageTimeout, readable
+from goldsmith.engine import adjusting, faults, ledger, recover, stopping
+from goldsmith.engine.adjust import Adjust
+from goldsmith.engine.cancel import end_jvm
+from goldsmith.engine.ending import Stopped, WorkerEnded
+from goldsmith.engine.failures import readable
 from goldsmith.engine.leasing import Held, TargetBusy
-from goldsmith.engine.session import new_session
+from goldsmith.engine.limits import limit
+from goldsmith.engine.session import own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
 from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.errors import GoldsmithError
@@ -39,6 +43,8 @@ class Orders:
     #: Wait for a place that another run writes, or fail at once.
     waits: bool = True
     attempt: int = 1
+    #: What stages do otherwise, because they failed before.
+    adjust: Mapping[str, Adjust] = field(default_factory=dict)
     #: Told of every stage run that begins and ends.
     tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
         default=lambda what, stage, stage_run: None
@@ -61,10 +67,15 @@ class _Walk:
         self.before = dict(_before(plan))
         self.outcome: dict[str, StageRun] = {}
         self.runs: dict[str, Run] = {}
+        self.works: dict[str, Work] = {}
+        self.worker_ended: WorkerEnded | None = None
+        #: Why a stage ended of which nobody can say whether it was published.
+        self.broke: GoldsmithError | None = None
 
     def walk(self) -> list[Run]:
         for stage in self.plan.stages:
             self._run_of(stage)
+        faults.reach("run-started")
         try:
             self._carry_out()
         finally:
@@ -77,6 +88,8 @@ class _Walk:
         working: dict[Future[StageRun], str] = {}
         with ThreadPoolExecutor(self.orders.at_once, thread_name_prefix="stage") as pool:
             while left or working:
+                if self.worker_ended is not None and not working:
+                    raise self.worker_ended
                 for name in [n for n in left if self._is_ready(n)]:
                     left.remove(name)
                     stage = self.stages[name]
@@ -98,8 +111,13 @@ class _Walk:
 
     def _passed_over(self, stage: PlannedStage) -> StageRun | None:
         """Write down that a stage is not begun: stopped, blocked, or fed by a failed one."""
-        if stage.fate in (Fate.STOPPED, Fate.BLOCKED):
+        if stage.fate is Fate.STOPPED:
+            return self._pass(stage, events.StageStopped(because=stage.because))
+        if stage.fate is Fate.BLOCKED:
             return self._pass(stage, events.StageBlocked(because=stage.because))
+        skip = self._adjust(stage).skip
+        if skip is not None:
+            return self._pass(stage, events.StageSkipped(because=skip))
         for earlier in stage.after:
             status = self.outcome[earlier].status
             if status not in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
@@ -107,38 +125,82 @@ class _Walk:
                 return self._pass(stage, events.StageBlocked(because=why))
         return None
 
-    def _pass(self, stage: PlannedStage, happened: events.StageBlocked) -> StageRun:
+    def _pass(
+        self,
+        stage: PlannedStage,
+        happened: events.StageBlocked | events.StageSkipped | events.StageStopped,
+    ) -> StageRun:
         passed = stage_run_of(self._work(stage))
         return stage_runs.pass_over(self.tools.journal, passed, happened)
 
     def _work(self, stage: PlannedStage) -> Work:
+        adjust = self._adjust(stage)
         return Work(
-            near=stage.near,
+            near=adjusting.near(stage.near, adjust),
             run_id=self.runs[stage.near.stage.pipeline_id].run_id,
             stage_run_id=new_id("try").replace("-", "_"),
             attempt=self.orders.attempt,
             asked=self.orders.asked,
             at=datetime.now(UTC),
+            adjust=adjust,
         )
+
+    def _adjust(self, stage: PlannedStage) -> Adjust:
+        return self.orders.adjust.get(stage.stage_id, Adjust())
 
     def _stage(self, stage: PlannedStage) -> StageRun:
         work = self._work(stage)
+        self.works[work.stage_run_id] = work
         try:
+            with self.tools.watched(work):
+                return self._watched(stage, work)
+        finally:
+            del self.works[work.stage_run_id]
+
+    def _watched(self, stage: PlannedStage, work: Work) -> StageRun:
+        try:
+            work.ended.check()
             held = self._lease(work)
+        except Stopped as stopped:
+            return self._pass(stage, events.StageStopped(because=stopped.because))
         except GoldsmithError as error:
             return self._failed_before(work, error)
-        self.orders.tell("started", stage, None)
+        self.orders.tell("started", stage, stage_run_of(work))
         faults.reach("leased")
         try:
-            with _limit(work):
+            with limit(work):
                 return run_stage(work, self.tools, held)
         except Exception as error:
-            # The door around everything a stage can meet: user's SQL, files, Spark itself.
-            _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-            return self._failed(work, _cause(error, work, self.tools))
+            return self._ended(work, held, error)
         finally:
             held.let_go()
             faults.reach("lease-released")
+
+    def _ended(self, work: Work, held: Held, error: Exception) -> StageRun:
+        """The door around everything a stage can meet: a stop, user's SQL, files, Spark itself."""
+        match work.ended.cause:
+            case Stopped():
+                return stopping.stop(work, self.tools, held, end_worker=self._end_worker)
+            case WorkerEnded() as cause:
+                # Its JVM is gone: the next process asks the target what became of it.
+                raise cause from error
+            case cause:
+                _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
+                told = cause or _read(error, work, self.tools)
+                try:
+                    return self._failed(work, told)
+                except Exception as unasked:
+                    self.broke = told
+                    raise told from unasked
+
+    def _end_worker(self, work: Work, tasks: int) -> bool:
+        """End the JVM for tasks that will not die; everything else in it waits again."""
+        ended = WorkerEnded(stage=work.near.stage_id, tasks=tasks)
+        self.worker_ended = ended
+        for other in list(self.works.values()):
+            if other is not work:
+                other.ended.order(ended)
+        return end_jvm(self.tools.spark())
 
     def _lease(self, work: Work) -> Held:
         """Take the place the stage writes, after whoever writes it now."""
@@ -157,6 +219,7 @@ class _Walk:
                 holder = leases.holder(self.tools.journal, resource)
                 raise TargetBusy(resource=resource, holder=str(holder and holder.owner))
             work.ended.wait(_ASK_AGAIN_SECONDS)
+            work.ended.check()
 
     def _failed_before(self, work: Work, error: GoldsmithError) -> StageRun:
         """The stage could not even begin."""
@@ -169,22 +232,35 @@ class _Walk:
         Where the target cannot be asked nobody may say that it failed: the error goes on, and
         the next run of the target settles it.
         """
-        if not recover.is_known(self.tools, work.stage_run_id):
+        if recover.known(self.tools, work.stage_run_id) is None:
             stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
         else:
-            destination = destination_of(new_session(self.tools.spark()), work.near, self.tools)
-            destination.clean(work.stage_run_id)
-            if destination.published(work.stage_run_id) is not None:
-                target = str(work.near.stage.target_id)
-                return recover.settle(self.tools, destination, target)[0]
+            with own_session(self.tools.spark()) as spark:
+                destination = destination_of(spark, work.near, self.tools)
+                settled = recover.give_up(self.tools, destination, work)
+            if settled is not None:
+                return settled
         happened = events.StageFailed(
-            error_code=error.code, error_message=str(error), transient=error.transient
+            error_code=self.tools.code_of(error),
+            error_message=self.tools.hide(str(error)),
+            transient=error.transient,
         )
         with self.tools.journal.writing() as connection:
             ledger.forget(connection, work.stage_run_id)
             return stage_runs.finish_stage_run(
-                self.tools.journal, work.stage_run_id, happened, connection=connection
+                self.tools.journal,
+                work.stage_run_id,
+                happened,
+                facts={"hint": self.tools.hide(error.hint or ""), "error": self._facts_of(error)},
+                connection=connection,
             )
+
+    def _facts_of(self, error: GoldsmithError) -> Mapping[str, object]:
+        """What a program may want to know of an error, as JSON says it and without secrets."""
+        told: dict[str, object] = json.loads(
+            self.tools.hide(json.dumps(dict(error.facts), default=str))
+        )
+        return told
 
     def _run_of(self, stage: PlannedStage) -> None:
         pipeline = stage.near.stage.pipeline_id
@@ -207,7 +283,9 @@ class _Walk:
         """How a run ended is how its worst stage did."""
         mine = [out for out in self.outcome.values() if out.run_id == run.run_id]
         failed = next((out for out in mine if out.status == RunStatus.FAILED), None)
+        stopped = next((out for out in mine if out.status == RunStatus.STOPPED), None)
         blocked = next((out for out in mine if out.status == RunStatus.BLOCKED), None)
+        lost = next((out for out in mine if out.status == RunStatus.INTERRUPTED), None)
         planned = [s for s in self.plan.stages if s.near.stage.pipeline_id == run.pipeline_id]
         if failed is not None:
             happened: RunEnded = events.RunFailed(
@@ -215,8 +293,15 @@ class _Walk:
                 error_message=failed.error_message,
                 because=f"stage {failed.stage_order} failed",
             )
+        elif stopped is not None:
+            happened = events.RunStopped(because=stopped.because)
         elif len(mine) < len(planned):
-            happened = events.RunInterrupted(because="it was interrupted")
+            why = (
+                "it was interrupted" if self.broke is None else f"{self.broke} [{self.broke.code}]"
+            )
+            happened = events.RunInterrupted(because=why)
+        elif lost is not None:
+            happened = events.RunInterrupted(because=f"stage {lost.stage_order}: {lost.because}")
         elif blocked is not None:
             happened = events.RunBlocked(because=blocked.because)
         else:
@@ -234,37 +319,9 @@ def _before(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
         last[pipeline] = stage.stage_id
 
 
-class _limit:  # noqa: N801 - reads as a word in a with statement
-    """Ends a stage that takes longer than its row allows."""
-
-    def __init__(self, work: Work) -> None:
-        seconds = work.near.stage.timeout_sec
-        self._timer = None if seconds is None else threading.Timer(seconds, work.ended.set)
-
-    def __enter__(self) -> None:
-        if self._timer is not None:
-            self._timer.daemon = True
-            self._timer.start()
-
-    def __exit__(self, *_error: object) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-
 def _facts(work: Work) -> dict[str, object]:
     return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
 
 
-def _cause(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
-    seconds = work.near.stage.timeout_sec
-    if work.ended.is_set() and seconds is not None:
-        return StageTimeout(stage=work.near.stage_id, seconds=seconds)
-    return readable(error, work.near, tools.increments.listed())
-
-
-def outcomes(ended: list[Run]) -> Mapping[str, int]:
-    """How many runs ended in which way."""
-    counted: dict[str, int] = {}
-    for run in ended:
-        counted[run.status] = counted.get(run.status, 0) + 1
-    return counted
+def _read(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
+    return readable(error, work.near, tools.increments.listed(), tools.code_of)

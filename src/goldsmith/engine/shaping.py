@@ -21,7 +21,7 @@ from goldsmith.engine.transforms.cast import cast
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.transforms.rename import rename
 from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.sql import query_of, statement_of, table_name, tables_read
+from goldsmith.planning.query import query_of, statement_of, table_name, tables_read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -142,6 +142,18 @@ def _with_source_file(query: exp.Query, dataset: str | None) -> bool:
         return False
     query.select(exp.column(SOURCE_FILE, table=table.alias or table.name), copy=False)
     return True
+
+
+def keeps_source_file(near: Neighbourhood) -> bool:
+    """Every row a stage gives says which file it came from."""
+    if near.words.layer != "bronze":
+        return False
+    if near.words.sql is None:
+        return True
+    query, _writes = query_of(statement_of(near.words.sql, near.words.dialect))
+    if query.is_star or SOURCE_FILE in query.named_selects:
+        return isinstance(query, exp.Select) and not query.args.get("group")
+    return _with_source_file(query, near.stage.source_id)
 
 
 def _by_options(rows: DataFrame, options: Mapping[str, Any]) -> DataFrame:

@@ -10,23 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goldsmith.engine import java
-from goldsmith.engine.session import MEANING, quieten
+from goldsmith.engine.conf import MEANING
+from goldsmith.engine.session import quieten
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOG = Path(__file__).with_name("log4j2.properties")
-_CONF = {
-    **MEANING,
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.sql.catalogImplementation": "in-memory",
+#: What makes tiny jobs quick; every session can have it.
+QUICK = {
     "spark.sql.shuffle.partitions": "1",
-    "spark.default.parallelism": "1",
     "spark.sql.adaptive.enabled": "false",
     # To compile code for a handful of rows takes longer than to interpret it.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+_CONF = {
+    **MEANING,
+    **QUICK,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.default.parallelism": "1",
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",

@@ -7,21 +7,30 @@ target and completes the record, or cleans up and starts over (`recover.py`).
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.evaluate import evaluate
-from goldsmith.engine import audit, faults, ledger, recover, replaying, staging
+from goldsmith.engine import (
+    adjusting,
+    audit,
+    faults,
+    ledger,
+    recover,
+    replaying,
+    restoring,
+    staging,
+)
 from goldsmith.engine.cancel import tagged
+from goldsmith.engine.choosing import choose_for, note_on
 from goldsmith.engine.destinations.destination import Aside, Destination, Published
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.destinations.warehouse import WarehouseDestination
-from goldsmith.engine.inputs import Chosen, Read, choose, read
-from goldsmith.engine.leasing import Held
+from goldsmith.engine.inputs import Chosen, Read, let_go, read
+from goldsmith.engine.leasing import Held, place_of
 from goldsmith.engine.parting import CountsDisagree
-from goldsmith.engine.session import new_session
+from goldsmith.engine.session import own_session
 from goldsmith.engine.shaping import Shape, shape
 from goldsmith.engine.surroundings import scratch_of, surroundings
 from goldsmith.engine.work import Tools, Work, Written
@@ -29,6 +38,7 @@ from goldsmith.engine.writing import Writing, keeper_of, prepare
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
+from goldsmith.planning.definition import definition_of
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.words import is_lake
 
@@ -39,31 +49,40 @@ if TYPE_CHECKING:
 def run_stage(work: Work, tools: Tools, held: Held) -> StageRun:
     """Write one dataset, all of it or nothing; its target's lease is held."""
     _settle(work, tools)
-    chosen = choose(work, tools)
+    chosen = adjusting.fewer(choose_for(work, tools), work)
     faults.reach("inputs-listed")
     if chosen.because is None:
         return _skip(work, tools)  # Spark is not even started
-    try:
-        with tagged(tools.spark(), work):
-            return _write(work, tools, held, chosen)
-    finally:
-        staging.remove(tools.places, scratch_of(tools, work.stage_run_id))
+    with own_session(tools.spark()) as spark, tagged(spark, work):
+        try:
+            return _write(spark, work, tools, held, chosen)
+        finally:
+            let_go(work.near, tools, work.stage_run_id)
+            staging.remove(tools.places, scratch_of(tools, work.stage_run_id))
 
 
 def _settle(work: Work, tools: Tools) -> None:
     """Settle what dead processes left of this target, before its inputs are looked at."""
     target = str(work.near.stage.target_id)
-    if recover.unsettled(tools, target):
-        destination = destination_of(new_session(tools.spark()), work.near, tools)
-        recover.settle(tools, destination, target)
+    for left in (dead := recover.unsettled(tools, target)):
+        let_go(work.near, tools, left.stage_run_id)
+    if dead:
+        with own_session(tools.spark()) as spark:
+            recover.settle(tools, destination_of(spark, work.near, tools), target)
+        faults.reach("settled")
+    restoring.settle(tools, work.near.target)
 
 
-def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
-    spark = new_session(tools.spark())
+def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     destination = destination_of(spark, work.near, tools)
-    _start(work, tools, held)
+    work.ended.cancels.append(destination.cancel)
+    work.ended.check()
+    _start(work, tools, held, chosen)
+    adjusting.prepare(spark, destination, work, tools)
     faults.reach("started")
-    ledger.note(tools.journal, work.near.stage_id, work.stage_run_id, chosen.consumed)
+    ledger.note(
+        tools.journal, work.near.stage_id, work.stage_run_id, chosen.noted or chosen.consumed
+    )
     faults.reach("inputs-noted")
     _step(work, tools, "read")
     replay = None
@@ -78,6 +97,7 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
         _pre_check(spark, work, tools, found, chosen)
         _step(work, tools, "shape")
         rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
+        rows = adjusting.rows(rows, work)
     faults.reach("shaped")
     _step(work, tools, "write")
     writing = prepare(spark, work, tools, destination, rows, chosen)
@@ -98,6 +118,7 @@ def _write(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     _step(work, tools, "publish")
     held.still_mine()
     faults.reach("before-publish")
+    work.ended.check()
     published = destination.publish(order, aside, held.lease.token)
     done = record(work, tools, held, published, written, bytes_written=aside.bytes)
     if replay is not None:
@@ -134,24 +155,7 @@ def resource_of(near: Neighbourhood) -> str:
     """What the lease of a stage is held on: the place it writes, whatever its id."""
     target = near.target.target if near.target is not None else None
     assert target is not None
-    place = (target.location or target.target_id).rstrip("/")
-    return place if is_lake(target) else f"{target.type}:{place}"
-
-
-def definition_of(near: Neighbourhood) -> str:
-    """A hash of everything that decides what a stage's rows are."""
-    said = {
-        "sql": near.words.sql,
-        "dialect": near.words.dialect,
-        "mode": near.words.write_mode,
-        "keys": near.stage.keys,
-        "watermark": near.stage.watermark_column,
-        "partition_by": near.stage.partition_by,
-        "options": dict(near.stage.options),
-        "inputs": [dataset.dataset_id for dataset in near.inputs],
-    }
-    text = json.dumps(said, sort_keys=True, default=str)
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return place_of(target)
 
 
 def stage_run_of(work: Work, token: int | None = None) -> StageRun:
@@ -171,15 +175,28 @@ def stage_run_of(work: Work, token: int | None = None) -> StageRun:
 
 
 def _skip(work: Work, tools: Tools) -> StageRun:
-    skipped = events.StageSkipped(because="nothing new of its inputs")
+    note = note_on(work, tools)
+    because = "nothing new of its inputs" + (f"; {note}" if note else "")
+    skipped = events.StageSkipped(because=because)
     return stage_runs.pass_over(tools.journal, stage_run_of(work), skipped)
 
 
-def _start(work: Work, tools: Tools, held: Held) -> None:
-    stage_runs.start_stage_run(tools.journal, stage_run_of(work, held.lease.token))
+def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
+    """Write down that it begins, with what whoever finds it dead has to know."""
+    facts = {"starts_over": chosen.starts_over, "restored_to": work.asked.as_of}
+    if work.asked.window is not None:
+        facts["window"] = str(work.asked.window)
+    note = note_on(work, tools)
+    begun = replace(
+        stage_run_of(work, held.lease.token),
+        because="; ".join(said for said in (chosen.because, note) if said),
+        facts={name: value for name, value in facts.items() if value},
+    )
+    stage_runs.start_stage_run(tools.journal, begun)
 
 
 def _step(work: Work, tools: Tools, step: str) -> None:
+    work.ended.check()
     stage_runs.step(tools.journal, work.stage_run_id, step)
 
 
@@ -229,7 +246,7 @@ def _write_aside(work: Work, writing: Writing, destination: Destination) -> Asid
     except GoldsmithError:
         raise
     except Exception:
-        if work.ended.is_set() or not writing.some_check_raises():
+        if work.ended.cause is not None or not writing.some_check_raises():
             raise
         return destination.write_aside(writing.order)
 
@@ -295,9 +312,9 @@ def record(
         snapshot=published.snapshot,
     )
     with tools.journal.writing() as connection:
-        ledger.count(connection, work.stage_run_id)
-        if work.asked.full_refresh:
-            ledger.start_over(connection, work.near.stage_id, work.stage_run_id)
+        begun = recover.known(tools, work.stage_run_id, connection)
+        assert begun is not None  # `_start` wrote it down
+        recover.count(tools, begun, connection)
         faults.reach("inputs-counted")
         done = stage_runs.finish_stage_run(
             tools.journal, work.stage_run_id, finished, connection=connection

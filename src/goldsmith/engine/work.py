@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.engine.adjust import Adjust
+from goldsmith.engine.ending import Ending
+from goldsmith.engine.failures import CodeOf
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.places import Places
+from goldsmith.planning.window import Window, moment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,6 +36,16 @@ class Tools:
     #: Schemas that were inferred once, by dataset.
     kept_schema: Callable[[str], str | None]
     keep_schema: Callable[[str, str], None]
+    #: The error code of an exception.
+    code_of: CodeOf
+    #: Let go of Spark and of every connection; what is needed next is opened anew.
+    renew: Callable[[], None]
+    #: A text without the secrets this process knows.
+    hide: Callable[[str], str] = str
+    #: While inside, the rows that stop things end this work.
+    watched: Callable[[Work], AbstractContextManager[None]] = field(
+        default=lambda work: nullcontext()
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,19 +62,25 @@ class Replay:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Asked:
-    """How somebody wants a run to be: everything anew, or a few rows to try it out."""
+    """How somebody wants a run to be: everything anew, a few rows to try it out, a window …"""
 
     full_refresh: bool = False
     limit: int | None = None
+    #: Read what is of this window again, and nothing else.
+    window: Window | None = None
+    #: Make the target what it was after this stage run.
+    as_of: str | None = None
     #: Mended rows instead of new input.
     replay: Replay | None = None
 
     @classmethod
     def of(cls, options: Any) -> Asked:
-        replay = options.get("replay")
+        since, until, replay = options.get("from"), options.get("to"), options.get("replay")
         return cls(
             full_refresh=bool(options.get("full_refresh", False)),
             limit=options.get("limit"),
+            window=None if since is None else Window(start=moment(since), end=moment(until)),
+            as_of=options.get("as_of"),
             replay=None if replay is None else Replay(**replay),
         )
 
@@ -75,8 +95,10 @@ class Work:
     attempt: int
     asked: Asked
     at: datetime
-    #: Set when the stage has to end: a stop, or a lease that was lost.
-    ended: threading.Event = field(default_factory=threading.Event)
+    #: What it does otherwise, because an earlier try failed.
+    adjust: Adjust = field(default_factory=Adjust)
+    #: Ordered when the stage has to end: a stop, its time limit, a catalog that is lost.
+    ended: Ending = field(default_factory=Ending)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

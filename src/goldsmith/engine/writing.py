@@ -89,8 +89,9 @@ def prepare(
         measure_beside=evaluation.measure_beside if audit.needs_pass(batch) else None,
         keep_broken=lambda broken, repeats: keeper.keep_broken(broken, split, repeats),
         look=partial(samples.look, evaluation, hide=hide),
-        from_scratch=work.asked.full_refresh,
+        from_scratch=chosen.starts_over,
         replaced_files=chosen.rewritten,
+        replaced_rows=chosen.rows_of,
     )
     return Writing(
         order=order,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import tables
+from goldsmith.journal import tables, tables_of_healing
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -35,8 +35,19 @@ verdicts = define(
 )
 input_files = define(tables.InputFile.table)
 input_snapshots = define(tables.InputSnapshot.table)
+restores = define(tables.Restore.table, sa.Index("ix_restores_dataset", "dataset_id", "ended_at"))
 kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
+healing_uses = define(
+    tables_of_healing.HealingUse.table,
+    sa.Index("ix_healing_uses_pair", "error_code", "remedy", "at"),
+    sa.Index("ix_healing_uses_request", "request_id"),
+)
+files_aside = define(tables_of_healing.FileAside.table)
+incidents = define(
+    tables_of_healing.Incident.table, sa.Index("ix_incidents_about", "about", "status")
+)
+outbox = define(tables_of_healing.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
 
 OBSERVED = (
     audit_log,
@@ -49,6 +60,11 @@ OBSERVED = (
     verdicts,
     input_files,
     input_snapshots,
+    restores,
     kept_schemas,
     sql_facts,
+    healing_uses,
+    files_aside,
+    incidents,
+    outbox,
 )

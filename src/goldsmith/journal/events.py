@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from goldsmith.journal import events_of_healing
 from goldsmith.journal.event import Event, LeaseEvent, RunEnded, StageEnded, StageEvent
+from goldsmith.journal.events_of_healing import RemedyChosen as RemedyChosen
+from goldsmith.journal.events_of_healing import RetryScheduled as RetryScheduled
 from goldsmith.journal.tables import AuditEvent
 
 
@@ -248,25 +251,6 @@ class FlagSeen(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RetryScheduled(StageEvent):
-    """A failed stage will be tried again, not before this time."""
-
-    attempt: int
-    not_before: datetime
-    error_code: str | None = None
-    resolution: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RemedyChosen(StageEvent):
-    """A remedy was chosen for a failure."""
-
-    remedy: str
-    error_code: str
-    resolution: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogApplied(Event):
     """Declared rows were changed from files."""
 
@@ -329,8 +313,9 @@ class EventsForgotten(Event):
 #: Every kind of event by its name, as it stands in `audit_log.kind`.
 EVENTS: Mapping[str, type[Event]] = {
     name: kind
-    for name, kind in list(globals().items())
-    if isinstance(kind, type) and issubclass(kind, Event) and kind.__module__ == __name__
+    for module in (globals(), vars(events_of_healing))
+    for name, kind in list(module.items())
+    if isinstance(kind, type) and issubclass(kind, Event) and kind.__module__ == module["__name__"]
 }
 
 

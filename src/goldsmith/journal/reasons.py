@@ -49,7 +49,7 @@ FROM requests
 _EVENT = """
 SELECT at, kind, resolution, error_code, request_id, run_id, facts FROM audit_log
 WHERE kind IN ('RequestWaiting', 'RequestRequeued', 'FlagSeen', 'LeaseLost', 'RetryScheduled',
-  'RemedyChosen', 'IncidentOpened', 'CheckFailed')
+  'RemedyChosen', 'StageHeld', 'StageHealed', 'FileSetAside', 'IncidentOpened', 'CheckFailed')
 """
 _NEWEST = "ORDER BY started_at DESC, run_id DESC LIMIT 5"
 _STAGE = "SELECT pipeline_id, stage_order, source_id, target_id FROM stages"

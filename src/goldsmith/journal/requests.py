@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
@@ -184,6 +184,9 @@ def requeue(
     not_before: datetime | None = None,
     attempt: int | None = None,
     after_run_id: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    pipelines: Sequence[str] | None = None,
+    run_ids: Sequence[str] = (),
     worker: str | None = None,
     actor: str | None = None,
     at: datetime | None = None,
@@ -196,7 +199,14 @@ def requeue(
         values["attempt"] = attempt
     if after_run_id is not None:
         values["after_run_id"] = after_run_id
+    if options is not None:
+        values["options"] = dict(options)
+    if pipelines is not None:
+        values["pipelines"] = list(pipelines)
     with journal.writing(connection) as writing:
+        if run_ids:
+            led_to = dict.fromkeys([*_get(writing, request_id).run_ids, *run_ids])
+            values["run_ids"] = list(led_to)
         waits = _move(
             writing,
             request_id,

@@ -134,6 +134,15 @@ def stage_runs_of(journal: Journal, run_id: str) -> list[StageRun]:
         return stored.select(connection, StageRun, asked)
 
 
+def stages_stopped(journal: Journal, run_ids: Collection[str]) -> list[str]:
+    """The stages of some runs that were stopped, as `pipeline_id-stage_order`."""
+    asked = sa.select(stage_runs.c.pipeline_id, stage_runs.c.stage_order).where(
+        stage_runs.c.run_id.in_(run_ids), stage_runs.c.status == RunStatus.STOPPED.value
+    )
+    with journal.reading() as connection:
+        return [f"{pipeline}-{order}" for pipeline, order in connection.execute(asked.distinct())]
+
+
 def last_success(journal: Journal, pipeline_id: str, stage_order: int) -> StageRun | None:
     """The newest published run of a stage."""
     asked = (

@@ -99,7 +99,7 @@ def finish_stage_run(
 def pass_over(
     journal: Journal,
     stage_run: StageRun,
-    happened: events.StageSkipped | events.StageBlocked,
+    happened: events.StageSkipped | events.StageBlocked | events.StageStopped,
     *,
     at: datetime | None = None,
     connection: sa.Connection | None = None,
@@ -116,6 +116,17 @@ def pass_over(
         )
         journal.record(_of(passed, happened), at=at, connection=writing)
     return passed
+
+
+def running(journal: Journal) -> list[StageRun]:
+    """Tries that were begun and have not ended, the first begun first."""
+    asked = (
+        sa.select(stage_runs)
+        .where(stage_runs.c.ended_at.is_(None))
+        .order_by(stage_runs.c.started_at, stage_runs.c.stage_run_id)
+    )
+    with journal.reading() as connection:
+        return stored.select(connection, StageRun, asked)
 
 
 def interrupt_stage_runs(
@@ -141,6 +152,19 @@ def interrupt_stage_runs(
             )
             for stage_run_id in writing.execute(open_ones).scalars().all()
         ]
+
+
+def failures_by_code(journal: Journal) -> dict[str, int]:
+    """How often stages failed with which code, the most frequent first."""
+    times = sa.func.count()
+    asked = (
+        sa.select(stage_runs.c.error_code, times)
+        .where(stage_runs.c.status == RunStatus.FAILED.value, stage_runs.c.error_code.is_not(None))
+        .group_by(stage_runs.c.error_code)
+        .order_by(times.desc(), stage_runs.c.error_code)
+    )
+    with journal.reading() as connection:
+        return {str(code): int(count) for code, count in connection.execute(asked)}
 
 
 def _learn(connection: sa.Connection, ended: StageRun) -> None:

@@ -24,6 +24,7 @@ from goldsmith.catalog.columns import (
     word,
 )
 from goldsmith.catalog.rows import Row, table
+from goldsmith.journal.tables_of_healing import OF_HEALING
 
 
 class RunStatus(StrEnum):
@@ -252,6 +253,9 @@ class InputFile(Row):
     etag: str | None = text(default=None, doc="What tells a rewritten file apart.")
     modified_at: datetime | None = moment(default=None, doc="When it was last written.")
     counted: bool = flag(default=False, doc="The stage run was published.")
+    superseded_by: str | None = text(
+        default=None, doc="The stage run that started over: since it, this counts no more."
+    )
 
 
 @table(
@@ -268,6 +272,28 @@ class InputSnapshot(Row):
     snapshot: str | None = text(default=None, doc="The input's snapshot it read up to.")
     at: datetime | None = moment(default=None, doc="When it was written down.")
     counted: bool = flag(default=False, doc="The stage run was published.")
+    superseded_by: str | None = text(
+        default=None, doc="The stage run that started over: since it, this counts no more."
+    )
+
+
+@table(
+    "restores",
+    purpose="Lake tables being taken back to an earlier state: what a restart finishes or undoes.",
+    read_by="engine",
+)
+class Restore(Row):
+    """A lake table on its way back to an earlier state."""
+
+    restore_id: str = key(doc="The restore.")
+    dataset_id: str | None = text(default=None, doc="The dataset.")
+    from_snapshot: str | None = text(default=None, doc="Its newest state before.")
+    to_snapshot: str | None = text(default=None, doc="The state it goes back to.")
+    taken_back: tuple[str, ...] = items(default=None, doc="The stage runs whose rows go.")
+    asked_by: str | None = text(default=None, doc="Who asked.")
+    started_at: datetime | None = moment(default=None, doc="When it was written down.")
+    ended_at: datetime | None = moment(default=None, doc="When it was over.")
+    done: bool = flag(default=False, doc="The table went back; unset once it is over: it did not.")
 
 
 @table(
@@ -306,6 +332,8 @@ OBSERVED: tuple[type[Row], ...] = (
     Verdict,
     InputFile,
     InputSnapshot,
+    Restore,
     KeptSchema,
     SqlFacts,
+    *OF_HEALING,
 )

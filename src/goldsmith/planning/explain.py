@@ -11,7 +11,7 @@ from goldsmith.checks.check import CHECKS
 from goldsmith.planning.integrity.finding import Gravity
 from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
-from goldsmith.planning.sql import as_spark
+from goldsmith.planning.query import as_spark
 from goldsmith.planning.words import defaults_of, is_lake, lake_name
 
 if TYPE_CHECKING:

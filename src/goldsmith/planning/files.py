@@ -86,8 +86,8 @@ def _in_bucket(real: str, places: Places) -> Iterator[tuple[str, int, str, datet
     from botocore.exceptions import BotoCoreError, ClientError
 
     bucket, _, prefix = real.removeprefix("s3://").partition("/")
-    client: Any = places.s3()
     try:
+        client: Any = places.s3()
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
         for page in pages:
             for item in page.get("Contents", ()):

@@ -8,10 +8,12 @@ import sqlalchemy as sa
 
 from goldsmith.catalog import database
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.journal.definitions import input_files, input_snapshots
+from goldsmith.journal.definitions import files_aside, input_files, input_snapshots, stage_runs
+from goldsmith.journal.tables import RunStatus
+from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind, read_of
 from goldsmith.planning.files import FileSeen, list_files
-from goldsmith.planning.lake import current_snapshot
+from goldsmith.planning.lake import Since, history
 from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.places import Places
 from goldsmith.planning.plan import News
@@ -51,8 +53,21 @@ class Increments:
         """Every file of a dataset there is."""
         location = dataset.location or ""
         if location not in self._listed:
-            self._listed[location] = list_files(location, self._places)
+            aside = self._aside(dataset.dataset_id)
+            self._listed[location] = [
+                file
+                for file in list_files(location, self._places)
+                if (file.path, file.etag) not in aside
+            ]
         return self._listed[location]
+
+    def _aside(self, dataset_id: str) -> set[tuple[str, str]]:
+        """Files that were set aside, as they were then."""
+        asked = sa.select(files_aside.c.path, files_aside.c.etag).where(
+            files_aside.c.dataset_id == dataset_id
+        )
+        with database.reading(self._catalog.engine) as connection:
+            return {(path, etag) for path, etag in connection.execute(asked)}
 
     def listed(self) -> list[FileSeen]:
         """Every file that was listed so far."""
@@ -73,7 +88,7 @@ class Increments:
             sa.select(input_files.c.path, input_files.c.size, input_files.c.etag)
             .where(input_files.c.consumer == near.stage_id)
             .where(input_files.c.dataset_id == dataset.dataset_id)
-            .where(input_files.c.counted.is_(True))
+            .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
             .order_by(input_files.c.stage_run_id)
         )
         with database.reading(self._catalog.engine) as connection:
@@ -97,7 +112,8 @@ class Increments:
 
     def _of_table(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
         since = self.read_up_to(near, dataset)
-        until = current_snapshot(dataset, self._places)
+        before = history(dataset, self._places)
+        until, happened = before.current, before.since(since)
         return News(
             dataset_id=dataset.dataset_id,
             kind="table",
@@ -106,9 +122,23 @@ class Increments:
             read=read,
             since=since,
             until=until,
-            empty=until is None or until == since,
-            sentence=_snapshots(since, until),
+            empty=happened in (Since.NOTHING, Since.LAID_OUT),
+            sentence=_snapshots(since, until, happened),
         )
+
+    def definition_changed(self, near: Neighbourhood) -> bool:
+        """The stage was published with another definition than it has now."""
+        asked = (
+            sa.select(stage_runs.c.definition)
+            .where(stage_runs.c.pipeline_id == near.stage.pipeline_id)
+            .where(stage_runs.c.stage_order == near.stage.stage_order)
+            .where(stage_runs.c.status == RunStatus.SUCCEEDED.value)
+            .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
+            .limit(1)
+        )
+        with database.reading(self._catalog.engine) as connection:
+            published = connection.execute(asked).scalar()
+        return published is not None and published != definition_of(near)
 
     def read_up_to(self, near: Neighbourhood, dataset: Dataset) -> str | None:
         """The newest snapshot of an input that a published run of the stage has read."""
@@ -117,6 +147,7 @@ class Increments:
             .where(input_snapshots.c.consumer == near.stage_id)
             .where(input_snapshots.c.dataset_id == dataset.dataset_id)
             .where(input_snapshots.c.counted.is_(True))
+            .where(input_snapshots.c.superseded_by.is_(None))
             .order_by(input_snapshots.c.at.desc())
             .limit(1)
         )
@@ -131,9 +162,19 @@ def _counted(files: Iterable[FileSeen]) -> str:
     return f"{len(found):,} {noun} ({size / 1e6:,.2f} MB)" if found else "no files"
 
 
-def _snapshots(since: str | None, until: str | None) -> str:
+def _snapshots(since: str | None, until: str | None, happened: Since) -> str:
     if until is None:
         return "the table has no rows yet"
-    if since is None:
-        return f"never read; its newest snapshot is {until}"
-    return "no new snapshot" if since == until else f"snapshots after {since} up to {until}"
+    match happened:
+        case Since.NEVER_READ:
+            return f"never read; its newest snapshot is {until}"
+        case Since.NOTHING:
+            return "no new snapshot"
+        case Since.LAID_OUT:
+            return "no new rows: its files were only compacted"
+        case Since.TAKEN_BACK:
+            return f"restored or rebuilt: snapshot {since} is no part of it any more"
+        case Since.EXPIRED:
+            return f"snapshot {since}, up to which it was read, has expired"
+        case Since.ADDED | Since.CHANGED:
+            return f"snapshots after {since} up to {until}"

@@ -16,7 +16,8 @@ from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.sql import QueryFacts, SqlReader
+from goldsmith.planning.query import QueryFacts
+from goldsmith.planning.sql import SqlReader
 from goldsmith.planning.words import Words, stage_id, words_of
 
 
@@ -62,22 +63,28 @@ class Neighbourhood:
         self.stage_id = stage_id(stage)
         #: For hints only: a finding may be kept for longer than these rows are the newest.
         self.rows = rows
-        pipelines, retries = rows.table(Pipeline), rows.table(RetryPolicy)
-        rules = rows.table(RuleSet)
         seen = {} if datasets is None else datasets
-        self.pipeline = pipelines.get((stage.pipeline_id,))
-        self.edge = rows.table(Edge).get((stage.source_id, stage.target_id))
-        self.words: Words = words_of(stage, self.edge)
+        source_id, target_id = stage.source_id, stage.target_id
+        rules = rows.table(RuleSet)
+        self.pipeline = pipeline = rows.table(Pipeline).get((stage.pipeline_id,))
+        self.edge = edge = rows.table(Edge).get((source_id, target_id))
+        words = words_of(stage, edge)
+        self.words: Words = words
         self.facts: QueryFacts | None = (
-            None if self.words.sql is None else reader.facts(self.words.sql, self.words.dialect)
+            None if words.sql is None else reader.facts(words.sql, words.dialect)
         )
-        self.target = None if stage.target_id is None else _dataset(stage.target_id, rows, seen)
-        self.inputs = tuple([_dataset(name, rows, seen) for name in self._input_ids()])
-        self.rules = rules.get((stage.validation_set_id,))
-        self.pre_rules = rules.get((stage.pre_validation_set_id,))
-        retry_id = stage.retry_id or (self.pipeline and self.pipeline.default_retry_id)
+        self.target = (
+            None if target_id is None else seen.get(target_id) or _dataset(target_id, rows, seen)
+        )
+        self.inputs = tuple(
+            [seen.get(name) or _dataset(name, rows, seen) for name in self._input_ids()]
+        )
+        said, said_before = stage.validation_set_id, stage.pre_validation_set_id
+        self.rules = None if said is None else rules.get((said,))
+        self.pre_rules = None if said_before is None else rules.get((said_before,))
+        retry_id = stage.retry_id or (pipeline and pipeline.default_retry_id)
         self.retry_id: str | None = retry_id or None
-        self.retry = retries.get((retry_id,))
+        self.retry = rows.table(RetryPolicy).get((retry_id,)) if retry_id else None
 
     def _input_ids(self) -> tuple[str, ...]:
         """The dataset the row names, then the ones its SQL names."""
@@ -112,13 +119,11 @@ def dataset_of(dataset_id: str, rows: Snapshot) -> Dataset:
 
 
 def _dataset(dataset_id: str, rows: Snapshot, seen: dict[str, Dataset]) -> Dataset:
-    found = seen.get(dataset_id)
-    if found is None:
-        key = (dataset_id,)
-        found = seen[dataset_id] = Dataset(
-            dataset_id,
-            rows.table(Source).get(key),
-            rows.table(Target).get(key),
-            rows.writers_of.get(dataset_id, ()),
-        )
+    key = (dataset_id,)
+    found = seen[dataset_id] = Dataset(
+        dataset_id,
+        rows.table(Source).get(key),
+        rows.table(Target).get(key),
+        rows.writers_of.get(dataset_id, ()),
+    )
     return found

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from goldsmith.credentials import Secrets
+from goldsmith.credentials import Secrets, is_reference
 from goldsmith.settings.sections import LakeCatalog, StorageKind, sqlite_file
 from goldsmith.settings.settings import Settings
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 #: Spark's and pyiceberg's name of the lake's list of tables.
 LAKE = "lake"
@@ -31,6 +34,11 @@ class Places:
 
     def secret(self, reference: str | None) -> str | None:
         return None if reference is None else self.secrets.resolve(reference).reveal()
+
+    def forget(self) -> None:
+        """Let go of clients: the next ones look credentials up again."""
+        for name in ("_s3", "_lake"):
+            self.__dict__.pop(name, None)
 
     def s3(self) -> Any:
         """An S3 client for the environment's storage."""
@@ -70,12 +78,39 @@ class Places:
         file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
         return load_catalog(LAKE, **self._lake_properties(file))
 
+    def close(self) -> None:
+        """Let go of connections that were made."""
+        if "_lake" in self.__dict__:
+            self._lake.close()
+            del self.__dict__["_lake"]
+
+    def lake_url(self) -> URL:
+        """The PostgreSQL with the lake's list of tables, its password in it."""
+        from sqlalchemy.engine import make_url
+
+        lake = self.settings.lake
+        url = make_url(lake.uri or "")
+        password = self.secret(lake.password)
+        return url if password is None else url.set(password=password)
+
+    def lake_options(self) -> dict[str, str]:
+        """Further properties of the lake's list, secrets looked up."""
+        return {
+            name: self.secrets.resolve(value).reveal() if is_reference(value) else value
+            for name, value in self.settings.lake.options.items()
+        }
+
     def _lake_properties(self, file: Path | None) -> dict[str, str]:
         lake, storage = self.settings.lake, self.settings.storage
         said: dict[str, str | None] = {"warehouse": self.address(lake.warehouse or "")}
         if lake.catalog is LakeCatalog.GLUE:
-            said |= {"type": "glue", "glue.endpoint": lake.glue_endpoint}
-            said |= {"glue.region": storage.region}
+            said |= {
+                "type": "glue",
+                "glue.endpoint": lake.glue_endpoint,
+                "glue.region": storage.region,
+                "glue.access-key-id": self.secret(storage.access_key),
+                "glue.secret-access-key": self.secret(storage.secret_key),
+            }
         elif lake.catalog is LakeCatalog.REST:
             said |= {"type": "rest", "uri": lake.uri}
         else:
@@ -90,15 +125,11 @@ class Places:
                 "s3.secret-access-key": self.secret(storage.secret_key),
                 "s3.force-virtual-addressing": "false" if storage.path_style else "true",
             }
-        said |= lake.options
+        said |= self.lake_options()
         return {name: value for name, value in said.items() if value is not None}
 
     def _lake_database(self) -> str:
-        from sqlalchemy.engine import make_url
-
         lake = self.settings.lake
-        url = make_url(lake.uri or "").set(drivername="postgresql+psycopg")
-        password = self.secret(lake.password)
-        url = url if password is None else url.set(password=password)
+        url = self.lake_url().set(drivername="postgresql+psycopg")
         url = url.update_query_dict({"options": f"-csearch_path={lake.schema}"})
         return url.render_as_string(hide_password=False)

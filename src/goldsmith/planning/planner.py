@@ -11,10 +11,12 @@ from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.definition import reruns, says_changed
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
 from goldsmith.planning.selection import select
+from goldsmith.planning.stops import Stops
 from goldsmith.planning.survey import Survey
 
 if TYPE_CHECKING:
@@ -57,10 +59,11 @@ def plan(
     environment: str,
     look: Look | None = None,
     expected: Mapping[str, Expected] | None = None,
+    changed: Callable[[Neighbourhood], bool] | None = None,
 ) -> Plan:
     """What would run if this were asked for now; raises where the rows have errors."""
     with without_collector():
-        return _plan(survey, selection, now, environment, look, expected)
+        return _plan(survey, selection, now, environment, look, expected, changed)
 
 
 def _plan(
@@ -70,6 +73,7 @@ def _plan(
     environment: str,
     look: Look | None,
     expected: Mapping[str, Expected] | None,
+    changed: Callable[[Neighbourhood], bool] | None,
 ) -> Plan:
     chosen = select(survey, selection)
     errors = _errors_about(survey, chosen) if selection else survey.errors
@@ -78,12 +82,19 @@ def _plan(
     stops = Stops.of(survey.rows.rows(Flag), now)
     stages: dict[str, PlannedStage] = {}
     upstream = survey.upstream
+    held: dict[str, Fate] = {}
     for name in chosen:
         near = survey.stages[name]
-        after = upstream[name] and tuple([e for e in upstream[name] if e in stages])
-        stage = _planned(near, after, stages, stops)
+        after = upstream[name]
+        if selection and after:
+            after = tuple([earlier for earlier in after if earlier in stages])
+        stage = _planned(near, after, held, stops)
+        if stage.fate is not Fate.READY:
+            held[name] = stage.fate
         if look is not None and stage.fate is Fate.READY:
             stage = _looked_at(stage, stages, look)
+            if changed is not None and changed(near):
+                stage = _redefined(stage)
         if expected:
             stage = stage._replace(expected=expected.get(name))
         stages[name] = stage
@@ -116,66 +127,18 @@ def _errors_about(survey: Survey, chosen: Iterable[str]) -> tuple[Finding, ...]:
     return tuple(error for error in survey.errors if (error.table, error.key) in about)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stops:
-    """Which things flags stop at one moment."""
-
-    by_entity: Mapping[tuple[str, str], Flag]
-
-    @classmethod
-    def of(cls, flags: Iterable[Flag], now: datetime) -> Stops:
-        return cls(
-            by_entity={
-                (flag.entity_type, flag.entity_id): flag for flag in flags if flag.stops(now)
-            }
-        )
-
-    def on(self, near: Neighbourhood) -> str | None:
-        """Why a stage is stopped, if it is."""
-        stage = near.stage
-        if near.pipeline is not None and not near.pipeline.enabled:
-            return f"pipeline '{stage.pipeline_id}' is not enabled"
-        if not stage.enabled:
-            return f"stage '{near.stage_id}' is not enabled"
-        if not self.by_entity:
-            return None
-        entities = [
-            ("everything", "*"),
-            ("pipeline", stage.pipeline_id),
-            ("stage", near.stage_id),
-            *(("source", dataset.dataset_id) for dataset in near.inputs),
-            ("target", stage.target_id or ""),
-        ]
-        flag = next((self.by_entity[e] for e in entities if e in self.by_entity), None)
-        return None if flag is None else said(flag)
-
-
-def said(flag: Flag) -> str:
-    """A flag in words."""
-    what = (
-        "everything"
-        if flag.entity_type == "everything"
-        else f"{flag.entity_type} '{flag.entity_id}'"
-    )
-    who = f" by {flag.updated_by}" if flag.updated_by else ""
-    why = f" ({flag.reason})" if flag.reason else ""
-    until = f" until {flag.ends_at:%Y-%m-%d %H:%M} UTC" if flag.ends_at else ""
-    return f"{what} is switched off{who}{until}{why}"
-
-
 def _planned(
     near: Neighbourhood,
     after: tuple[str, ...],
-    stages: Mapping[str, PlannedStage],
+    held: Mapping[str, Fate],
     stops: Stops,
 ) -> PlannedStage:
     stopped = stops.on(near)
     if stopped is not None:
         return PlannedStage(near=near, fate=Fate.STOPPED, because=stopped, after=after)
-    if after:
-        held = next((e for e in after if stages[e].fate in (Fate.STOPPED, Fate.BLOCKED)), None)
-        if held is not None:
-            why = f"reads what {held} writes, and that is {stages[held].fate}"
+    for earlier in after if held else ():
+        if earlier in held:
+            why = f"reads what {earlier} writes, and that is {held[earlier]}"
             return PlannedStage(near, Fate.BLOCKED, why, after)
     return PlannedStage(near, Fate.READY, "its inputs have not been looked at", after)
 
@@ -200,3 +163,11 @@ def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Lo
         return stage._replace(fate=Fate.READY, because=because, news=news)
     sentence = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in news)
     return stage._replace(fate=Fate.SKIP, because=f"nothing new ({sentence})", news=news)
+
+
+def _redefined(stage: PlannedStage) -> PlannedStage:
+    """What a changed definition makes of a stage: it runs, or says what it would need."""
+    said = says_changed(stage.near)
+    if reruns(stage.near):
+        return stage._replace(fate=Fate.RUN, because=said)
+    return stage._replace(because=f"{stage.because}; {said}")

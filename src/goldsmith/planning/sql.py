@@ -1,8 +1,8 @@
-"""A stage's SQL: which datasets it reads, what it writes, and what kind of query it is.
+"""Reading the SQL of many stages: each shape of text is parsed once, ever.
 
-sqlglot is used for grammar and trees only. Parsing costs a thousand times what planning a stage
-does, so facts are kept by the hash of the text; and because a thousand pipelines made from one
-template differ only in dataset ids, ids are replaced by placeholders before hashing.
+Parsing costs a thousand times what planning a stage does, so facts are kept by the hash of the
+text; and because a thousand pipelines made from one template differ only in dataset ids, ids are
+replaced by placeholders before hashing.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from sqlglot import exp
+from goldsmith.planning.query import QueryFacts, parse
 
 #: Longer texts are refused: nobody reads them, and a parser takes minutes over them.
 MOST_CHARACTERS = 1_000_000
@@ -23,32 +22,51 @@ _FACTS_VERSION = "1"
 _WORD = re.compile(r"([\w$.]+)", re.ASCII)
 _MARK = "goldsmith_dataset_"
 _PLACEHOLDER = re.compile(rf"{_MARK}\d+_")
-_VOLATILE_NAMES = frozenset(
-    (
-        *("now", "current_date", "current_timestamp", "current_time", "localtimestamp"),
-        *("sysdate", "getdate", "curdate", "unix_timestamp"),
-        *("rand", "random", "randn", "uuid", "shuffle"),
-    )
-)
+#: More would cost a text that fits none of them more than they save.
+_MOST_TEMPLATES = 8
 
 
-class QueryFacts(NamedTuple):
-    """What a text says, as far as planning needs to know."""
+class Template(NamedTuple):
+    """A shape as a pattern: of texts made from one template only the first are split into words.
 
-    #: Why it cannot be run; everything else is empty then.
-    error: str | None = None
-    line: int | None = None
-    #: Tables it reads, as written, in order of appearance.
-    reads: tuple[str, ...] = ()
-    #: The table an INSERT or CREATE TABLE … AS in it names.
-    writes: str | None = None
-    #: GROUP BY, DISTINCT or an aggregate: wrong over an input read in parts.
-    aggregates: bool = False
-    windows: bool = False
-    #: Functions that ask for the time or for chance.
-    volatile: tuple[str, ...] = ()
-    #: The columns it gives, where no star hides them.
-    columns: tuple[str, ...] | None = None
+    A text that fits has known ids where the shape has its placeholders and the same words
+    elsewhere, and none of those was an id when the shape was made.
+    """
+
+    pattern: re.Pattern[str]
+    marks: tuple[str, ...]
+    dialect: str | None
+    facts: QueryFacts
+    #: Nothing but what it reads names an id.
+    only_reads: bool
+
+    @classmethod
+    def of(cls, shape: str, dialect: str | None, facts: QueryFacts) -> Template:
+        pieces = _PLACEHOLDER.split(shape)
+        said = [re.escape(pieces[0])]
+        groups: dict[str, int] = {}
+        for mark, piece in zip(_PLACEHOLDER.findall(shape), pieces[1:], strict=True):
+            known = groups.get(mark)
+            groups.setdefault(mark, len(groups) + 1)
+            said.append(r"([\w$.]+)" if known is None else rf"\{known}(?![\w$])")
+            said.append(re.escape(piece))
+        only_reads = _MARK not in repr(facts._replace(reads=()))
+        pattern = re.compile("".join(said), re.ASCII)
+        return cls(pattern, tuple(groups), dialect, facts, only_reads)
+
+    def facts_of(self, text: str, known: frozenset[str]) -> QueryFacts | None:
+        """The facts of a text, if it fits."""
+        match = self.pattern.fullmatch(text)
+        if match is None:
+            return None
+        ids = match.groups()
+        if not known.issuperset(ids) or len(set(ids)) < len(ids):
+            return None
+        there = dict(zip(self.marks, ids, strict=True))
+        if self.only_reads:
+            reads = tuple([there.get(name, name) for name in self.facts.reads])
+            return self.facts._replace(reads=reads)
+        return _with_ids(self.facts, there)
 
 
 class SqlReader:
@@ -60,6 +78,8 @@ class SqlReader:
         self._kept = dict(kept or {})
         self._seen: dict[tuple[str, str | None], QueryFacts] = {}
         self._parsed: dict[str, dict[str, Any]] = {}
+        #: Shapes seen more than once, the last one that fitted first.
+        self._templates: list[Template] = []
 
     def knowing(self, dataset_ids: frozenset[str]) -> SqlReader:
         """The same reader, with everything it has parsed, over other ids."""
@@ -73,10 +93,19 @@ class SqlReader:
         """The facts of one text."""
         if len(text) > MOST_CHARACTERS:
             return QueryFacts(error=f"it is {len(text):,} characters long", line=1)
+        for place, template in enumerate(self._templates):
+            facts = template.facts_of(text, self._ids) if template.dialect == dialect else None
+            if facts is not None:
+                if place:
+                    self._templates.insert(0, self._templates.pop(place))
+                return facts
         shape, ids = self._shape(text)
         facts = self._seen.get((shape, dialect))
         if facts is None:
             facts = self._seen[shape, dialect] = self._looked_up(shape, dialect)
+        elif ids:
+            self._templates.insert(0, Template.of(shape, dialect, facts))
+            del self._templates[_MOST_TEMPLATES:]
         return _with_ids(facts, ids) if ids else facts
 
     def _looked_up(self, shape: str, dialect: str | None) -> QueryFacts:
@@ -166,135 +195,3 @@ def _with_ids(facts: QueryFacts, ids: Mapping[str, str]) -> QueryFacts:
 def _from_plain(kept: Mapping[str, Any]) -> QueryFacts:
     said: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in kept.items()}
     return QueryFacts(**said)
-
-
-def parse(text: str, dialect: str | None) -> QueryFacts:
-    """The facts of a text, by parsing it."""
-    from sqlglot import errors, exp
-
-    try:
-        statement = statement_of(text, dialect)
-        query, writes = query_of(statement)
-    except errors.ParseError as error:
-        detail = error.errors[0] if error.errors else {}
-        said = str(detail.get("description") or error).splitlines()[0]
-        near = detail.get("highlight")
-        return QueryFacts(
-            error=f"{said.rstrip('.')}{f' near {near!r}' if near else ''}",
-            line=detail.get("line", 1),
-        )
-    except errors.SqlglotError as error:
-        return QueryFacts(error=str(error).splitlines()[0], line=1)
-    except ValueError as error:
-        return QueryFacts(error=str(error), line=1)
-    except RecursionError:
-        return QueryFacts(error="it is nested too deeply to be parsed", line=1)
-    reads = dict.fromkeys(table_name(table) for table in tables_read(query))
-    named = query.named_selects
-    hidden = query.is_star or len(named) != len(query.selects) or "" in named
-    return QueryFacts(
-        reads=tuple(reads),
-        writes=writes,
-        aggregates=_aggregates(query),
-        windows=query.find(exp.Window) is not None,
-        volatile=tuple(dict.fromkeys(_volatile(query))),
-        columns=None if hidden else tuple(named),
-    )
-
-
-def statement_of(text: str, dialect: str | None) -> exp.Expression:
-    import sqlglot
-
-    statements = [found for found in sqlglot.parse(text, read=dialect or "spark") if found]
-    if len(statements) != 1:
-        raise ValueError(f"it holds {len(statements)} statements, and a stage runs one")
-    return statements[0]  # type: ignore[return-value]
-
-
-def query_of(statement: exp.Expression) -> tuple[exp.Query, str | None]:
-    """The SELECT of a statement, and the table it would write on its own."""
-    from sqlglot import exp
-
-    if isinstance(statement, exp.Create | exp.Insert):
-        inner = statement.expression
-        written = statement.this
-        table = written.this if isinstance(written, exp.Schema) else written
-        if isinstance(inner, exp.Query) and isinstance(table, exp.Table):
-            outer = statement.args.get("with_") or statement.args.get("with")
-            if outer is not None and not inner.ctes:
-                inner.set("with_", outer)
-            return inner, table_name(table)
-    if isinstance(statement, exp.Subquery):
-        statement = statement.unnest()  # type: ignore[assignment]
-    if isinstance(statement, exp.Query):
-        return statement, None
-    raise ValueError(f"it is a {statement.key.upper()}, and a stage runs a SELECT")
-
-
-def tables_read(query: exp.Query) -> Iterator[exp.Table]:
-    """Every table that is not a common table expression of the query itself."""
-    from sqlglot import exp
-
-    for table in query.find_all(exp.Table, bfs=False):
-        if isinstance(table.this, exp.Identifier) and not _is_cte(table):
-            yield table
-
-
-def _is_cte(table: exp.Table) -> bool:
-    from sqlglot import exp
-
-    if table.args.get("db"):
-        return False
-    name = table.name.lower()
-    inside: exp.Expr = table
-    node = table.parent
-    while node is not None:
-        clause = node if isinstance(node, exp.With) else node.args.get("with_")
-        if isinstance(clause, exp.With) and inside is not clause:
-            for cte in clause.expressions:
-                if cte is inside and not clause.recursive:
-                    break  # it and the ones after it are not in scope of its own query
-                if cte.alias.lower() == name:
-                    return True
-                if cte is inside:
-                    break
-        inside, node = node, node.parent
-    return False
-
-
-def table_name(table: exp.Table) -> str:
-    return ".".join(part.name for part in table.parts)
-
-
-def _aggregates(query: exp.Query) -> bool:
-    from sqlglot import exp
-
-    if query.find(exp.Group, exp.Distinct):
-        return True
-    if any(union.args.get("distinct") is not False for union in query.find_all(exp.SetOperation)):
-        return True  # UNION, INTERSECT and EXCEPT drop duplicates
-    return any(
-        not isinstance(aggregate.parent, exp.Window) for aggregate in query.find_all(exp.AggFunc)
-    )
-
-
-def _volatile(query: exp.Query) -> Iterator[str]:
-    from sqlglot import exp
-
-    if query.find(exp.TableSample):
-        yield "tablesample"
-    for function in query.find_all(exp.Func):
-        name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
-        if name.lower() in _VOLATILE_NAMES and not (
-            name.lower() == "unix_timestamp" and function.args.get("this")
-        ):
-            yield name.lower()
-
-
-def as_spark(text: str, dialect: str | None) -> str:
-    """The query as Spark will run it."""
-    if dialect in (None, "", "spark"):
-        query, writes = query_of(statement_of(text, dialect))
-        # The text as it was written is easier to recognise in an error than our printing of it.
-        return text.strip().rstrip(";") if writes is None else query.sql("spark", pretty=True)
-    return query_of(statement_of(text, dialect))[0].sql("spark", pretty=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,7 +10,6 @@ from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.pipelines import Stage
 
 LAYERS = ("bronze", "silver", "gold")
-_BEGINS = re.compile("|".join(LAYERS), re.IGNORECASE)
 SCHEMA_POLICIES = ("evolve", "freeze", "discard_row", "discard_value")
 
 
@@ -38,7 +36,7 @@ def words_of(stage: Stage, edge: Edge | None) -> Words:
     sql = stage.transform_sql
     if sql is None and edge is not None:
         sql = edge.transformation_sql
-    return Words(layer, mode, _policy(policy), str(read), sql, stage.transform_dialect)
+    return Words(layer, mode, policy_of(policy), str(read), sql, stage.transform_dialect)
 
 
 def layer_of(stage: Stage) -> str:
@@ -73,8 +71,9 @@ def defaults_of(stage: Stage, words: Words) -> Mapping[str, tuple[str, str]]:
 
 def _layer(stage: Stage) -> tuple[str, str]:
     for said, whose in ((stage.target_id, "target"), (stage.stage_name, "stage")):
-        if said is not None and (match := _BEGINS.match(said)) is not None:
-            return match[0].lower(), f"the {whose}'s name '{said}' begins with it"
+        for layer in LAYERS:
+            if said is not None and said[: len(layer)].lower() == layer:
+                return layer, f"the {whose}'s name '{said}' begins with it"
     place = min(max(stage.stage_order, 1), 3)
     return LAYERS[place - 1], f"stage_order is {stage.stage_order}"
 
@@ -89,7 +88,7 @@ def _write_mode(layer: str, stage: Stage) -> tuple[str, str]:
     return "append", f"a {layer} stage without keys"
 
 
-def _policy(policy: str | Mapping[str, str]) -> Mapping[str, str]:
+def policy_of(policy: str | Mapping[str, str]) -> Mapping[str, str]:
     if isinstance(policy, str):
         return _POLICIES.get(policy) or {"columns": policy, "types": policy}
     return {"columns": "evolve", "types": "evolve", **policy}

@@ -7,27 +7,32 @@ their targets next.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from goldsmith.engine import faults
+from goldsmith.engine.adjust import Adjust
+from goldsmith.engine.ending import WorkerEnded
 from goldsmith.engine.run import Orders, run_plan
 from goldsmith.engine.work import Asked, Tools
 from goldsmith.errors import GoldsmithError
-from goldsmith.journal import events, requests, runs
+from goldsmith.journal import requests, runs
 from goldsmith.journal.ids import new_id
-from goldsmith.journal.owners import is_gone
-from goldsmith.journal.tables import Request, RequestStatus, Run, RunStatus
+from goldsmith.journal.tables import Request, RequestStatus, Run
 from goldsmith.planning import planner
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Fate
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling import incidents, mending, notifying, standing
+from goldsmith.scheduling.resuming import Resumed
 
-_SUCCEEDED = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+#: How often a request that waits is looked at by whoever waits for it.
+_LOOK_AGAIN_SECONDS = 0.25
 
 
 @dataclass(eq=False, kw_only=True)
@@ -86,7 +91,7 @@ class Turned:
 
     @property
     def succeeded(self) -> bool:
-        return all(run.status in _SUCCEEDED for run in self.runs)
+        return self.request.status == RequestStatus.DONE
 
 
 def ask(
@@ -99,7 +104,9 @@ def ask(
         options={name: value for name, value in options.items() if value},
         asked_by=asked_by,
     )
-    return requests.put(runtime.journal, request)
+    put = requests.put(runtime.journal, request)
+    faults.reach("asked")
+    return put
 
 
 def tick(
@@ -110,7 +117,9 @@ def tick(
     What is wrong with a request is written down with it; only of `mine` it is raised, because
     somebody waits for that one.
     """
-    put_back_the_dead(runtime)
+    standing.put_back_the_dead(runtime)
+    standing.put_back_the_released(runtime)
+    standing.stop_what_waits(runtime)
     turned = []
     for due in requests.due(runtime.journal):
         taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
@@ -119,34 +128,36 @@ def tick(
         faults.reach("taken")
         try:
             turned.append(carry_out(runtime, tools, orders, taken))
+        except WorkerEnded:
+            raise  # there is no Spark left here for anybody
         except GoldsmithError:
             if taken.request_id == mine:
                 raise
     return turned
 
 
-def put_back_the_dead(runtime: Runtime) -> list[Request]:
-    """Requests whose worker is gone wait again; their runs are written down as interrupted."""
-    journal = runtime.journal
-    back = []
-    for left in requests.standing(journal, RequestStatus.RUNNING):
-        if not is_gone(left.worker):
-            continue
-        with journal.writing() as connection:
-            for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
-                if run.ended_at is None:
-                    ended = events.RunInterrupted(because="its process died")
-                    runs.finish_run(journal, run.run_id, ended, connection=connection)
-            back.append(
-                requests.requeue(
-                    journal,
-                    left.request_id,
-                    "its worker died",
-                    worker=left.worker,
-                    connection=connection,
-                )
-            )
-    return back
+def see_through(
+    runtime: Runtime, tools: Tools, orders: Orders, request_id: str, *, waits: bool = True
+) -> list[Turned]:
+    """Turn until a request is over, its retries included; all that was carried out meanwhile.
+
+    The waits of retries are rows: whoever gives up waiting leaves them to the next worker.
+    """
+    turned: list[Turned] = []
+    incidents.keep_up(runtime)
+    while True:
+        turned += tick(runtime, tools, orders, mine=request_id)
+        notifying.deliver(runtime)
+        asked = requests.get(runtime.journal, request_id)
+        is_over = asked.status not in (RequestStatus.WAITING, RequestStatus.RUNNING)
+        if is_over or (asked.not_before is not None and not waits):
+            if not any(turn.request.request_id == request_id for turn in turned):
+                # Another process took it, and it has ended there.
+                ended = runs.recent_runs(runtime.journal, request_id=request_id, most=None)
+                turned.append(Turned(request=asked, runs=tuple(ended)))
+            return turned
+        if asked.not_before is not None or asked.status == RequestStatus.RUNNING:
+            time.sleep(_LOOK_AGAIN_SECONDS)
 
 
 def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> Turned:
@@ -157,30 +168,33 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
     except EverythingStopped as error:
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
         raise
+    except WorkerEnded as error:
+        requests.requeue(journal, request.request_id, str(error), worker=worker)
+        raise
     except GoldsmithError as error:
-        because = f"{error} [{error.code}]"
+        again = mending.after_error(runtime, request, tools.code_of(error), error, worker=worker)
+        if again is not None:
+            return Turned(request=again, runs=())
+        because = tools.hide(f"{error} [{error.code}]")
         requests.failed(journal, request.request_id, because=because, worker=worker)
         raise
     except BaseException:
         # Interrupted: the next turn finds it waiting and goes on.
         requests.requeue(journal, request.request_id, "it was interrupted", worker=worker)
         raise
-    ids = [run.run_id for run in ended]
-    failed = next((run for run in ended if run.status not in _SUCCEEDED), None)
-    if failed is None:
-        done = requests.done(journal, request.request_id, run_ids=ids, worker=worker)
-    else:
-        why = failed.error_message or failed.because
-        done = requests.failed(journal, request.request_id, because=why, run_ids=ids, worker=worker)
+    done = mending.settle(runtime, request, ended, worker=worker)
     faults.reach("request-done")
     return Turned(request=done, runs=tuple(ended))
 
 
 def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> list[Run]:
+    resumed = Resumed.of(request)
+    if resumed.fresh:
+        tools.renew()
     tools.increments.look_anew()
     plan = planner.plan(
         runtime.surveyor.survey(),
-        request.selection,
+        resumed.selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
     )
@@ -193,5 +207,7 @@ def _run(runtime: Runtime, tools: Tools, orders: Orders, request: Request) -> li
         asked=Asked.of(request.options),
         asked_by=request.asked_by or orders.asked_by,
         attempt=request.attempt,
+        at_once=resumed.at_once or orders.at_once,
+        adjust={name: Adjust.of(said) for name, said in resumed.adjust.items()},
     )
     return run_plan(plan, tools, mine)

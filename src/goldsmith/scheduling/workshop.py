@@ -11,9 +11,11 @@ from goldsmith.engine import kept_schemas, session
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.engine.work import Tools
+from goldsmith.healing.classify import classify
 from goldsmith.journal.owners import Owner
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling.kill_switch import KillSwitch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 @contextmanager
 def workshop(runtime: Runtime) -> Iterator[Tools]:
     """The tools of this process, put away at the end."""
-    opened = _Opened(runtime)
+    opened, switch = _Opened(runtime), KillSwitch(runtime)
     try:
         yield Tools(
             spark=opened.spark,
@@ -33,8 +35,13 @@ def workshop(runtime: Runtime) -> Iterator[Tools]:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=opened.close,
+            code_of=lambda error: classify(error).code.name,
+            watched=switch.watching,
+            hide=runtime.secrets.redact,
         )
     finally:
+        switch.close()
         opened.close()
 
 
@@ -64,7 +71,13 @@ class _Opened:
         return held[type_]
 
     def close(self) -> None:
-        for warehouse in self._warehouses:
-            warehouse.close()
-        if self._spark is not None:
-            self._spark.stop()
+        """Let go of everything; what is asked for next is opened anew."""
+        with self._lock:
+            for warehouse in self._warehouses:
+                warehouse.close()
+            self._warehouses.clear()
+            self._mine = threading.local()
+            self._runtime.places.forget()
+            if self._spark is not None:
+                session.stop(self._spark)
+                self._spark = None

@@ -219,7 +219,10 @@ class LambdasSettings:
 class SparkSettings:
     """Which Spark does the work."""
 
-    master: str = setting("local[*], spark://…, yarn or k8s://….", default="local[*]")
+    master: str = setting(
+        "local[*], spark://…, yarn, k8s://…, or spark-submit: whatever it says.",
+        default="local[*]",
+    )
     remote: str | None = setting(
         "A Spark Connect server, `sc://HOST:PORT`; if said, there is no master.", Kind.URL
     )

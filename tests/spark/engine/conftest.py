@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import sqlite3
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,8 @@ from goldsmith.catalog.catalog import Catalog
 from goldsmith.engine import kept_schemas
 from goldsmith.engine.run import Orders
 from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.engine.work import Asked, Tools
+from goldsmith.engine.work import Asked, Tools, Work
+from goldsmith.healing.classify import classify
 from goldsmith.journal import runs
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import StageRun
@@ -26,6 +30,12 @@ from goldsmith.runtime import Runtime
 from goldsmith.scheduling import loop
 
 _NUMBERS = itertools.count()
+_LEFT_OPEN = (
+    "SELECT resource FROM leases WHERE owner IS NOT NULL",
+    "SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL",
+    "SELECT run_id FROM runs WHERE ended_at IS NULL",
+    "SELECT path FROM input_files WHERE NOT counted",
+)
 
 
 @dataclass
@@ -63,7 +73,23 @@ class Bench:
             for stage_run in runs.stage_runs_of(runtime.journal, run.run_id)
         }
 
-    def tools(self) -> Tools:
+    def turn(self, tools: Tools) -> list[loop.Turned]:
+        """Carry out everything that is due."""
+        orders = Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
+        return loop.tick(self.runtime, tools, orders)
+
+    def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What somebody types into sqlite3; `@` stands for this test's own prefix."""
+        file = self.runtime.settings.catalog.file
+        assert file is not None
+        with sqlite3.connect(file, timeout=30) as connection:
+            found = connection.execute(statement.replace("@", self.tag), values).fetchall()
+        connection.close()
+        return found
+
+    def tools(
+        self, watched: Callable[[Work], AbstractContextManager[None]] = lambda work: nullcontext()
+    ) -> Tools:
         runtime = self.runtime
         return Tools(
             spark=lambda: self.spark,
@@ -74,12 +100,37 @@ class Bench:
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
             keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
+            renew=lambda: None,
+            code_of=lambda error: classify(error).code.name,
+            watched=watched,
         )
 
     def rows(self, layer: str, *columns: str) -> list[tuple[Any, ...]]:
         """Published rows of the test's table of a layer, sorted."""
         table = self.spark.table(f"lake.{layer}.{layer}_{self.tag}")
         return sorted(tuple(row) for row in table.select(*columns).collect())
+
+    def events(self, stage_run_id: str) -> list[tuple[Any, ...]]:
+        """What the audit log says of a stage run: kind and error code."""
+        asked = "SELECT kind, error_code FROM audit_log WHERE stage_run_id = ? ORDER BY event_id"
+        with self.runtime.journal.reading() as connection:
+            found = connection.exec_driver_sql(asked, (stage_run_id,)).fetchall()
+        return [tuple(row) for row in found]
+
+    def litter(self) -> list[str]:
+        """What a run of this test left behind: branches, staged rows, leases, open ends."""
+        lake, left = self.runtime.places.lake(), list[str]()
+        for space in lake.list_namespaces() if lake is not None else ():
+            for table in lake.list_tables(space):
+                if self.tag in table[-1].split("_"):
+                    refs = lake.load_table(table).metadata.refs
+                    left += [f"{table[-1]}@{ref}" for ref in refs if ref != "main"]
+        staging = Path(self.runtime.settings.staging.folder)
+        left += [file.name for file in staging.iterdir()] if staging.exists() else []
+        with self.runtime.journal.reading() as connection:
+            for asked in _LEFT_OPEN:
+                left += [str(row[0]) for row in connection.exec_driver_sql(asked)]
+        return left
 
     def columns(self, layer: str) -> list[str]:
         return self.spark.table(f"lake.{layer}.{layer}_{self.tag}").columns

@@ -8,9 +8,9 @@ import pytest
 from drop import ddl, plain
 from pyspark.sql import SparkSession
 
+from goldsmith.engine.addresses import spark_address
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.readers.tables import Kind, TableRead, read_new
-from goldsmith.engine.session import spark_address
 from goldsmith.planning.places import Places
 
 _NUMBERS = itertools.count()

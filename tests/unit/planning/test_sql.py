@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from goldsmith.planning import sql
-from goldsmith.planning.sql import MOST_CHARACTERS, QueryFacts, SqlReader, as_spark
+from goldsmith.planning.query import QueryFacts, as_spark
+from goldsmith.planning.sql import MOST_CHARACTERS, SqlReader
 
 
 def facts(text: str, dialect: str | None = None, *, ids: tuple[str, ...] = ()) -> QueryFacts:
@@ -285,6 +288,34 @@ def test_what_was_parsed_is_handed_over_once_and_saves_the_next_process_the_work
 def test_which_ids_are_known_makes_no_difference_to_what_a_text_says(text: str) -> None:
     ids = ("a", "b", "a.b", "count", "now", "date", "sum", "user", "user-events")
     assert facts(text, ids=ids) == facts(text)
+
+
+_TEMPLATES = (
+    "SELECT {0}.id, x.n FROM {0} JOIN {1} AS x USING (id)",
+    "SELECT {0}.id, x.n FROM {0} JOIN {1} AS x USING (id) WHERE '{1}' <> a",
+    "SELECT count({0}) FROM {1}",
+    "SELECT {0} AS a_id, {0}.{1} FROM {1}",
+    "INSERT INTO {0} SELECT * FROM {1}, {1}_old",
+)
+
+
+@settings(max_examples=200)
+@given(
+    texts=st.lists(
+        st.builds(
+            lambda template, first, second: template.format(first, second),
+            st.sampled_from(_TEMPLATES),
+            *[st.sampled_from(["a", "b", "a.b", "id", "count", "not_known", "x"])] * 2,
+        ),
+        min_size=3,
+        max_size=12,
+    )
+)
+def test_texts_of_one_template_say_what_each_says_alone(texts: list[str]) -> None:
+    ids = frozenset(["a", "b", "a.b", "id", "count"])
+    reader = SqlReader(ids)
+    for text in texts:
+        assert reader.facts(text) == SqlReader(ids).facts(text)
 
 
 def test_a_query_for_spark_is_kept_as_it_was_written() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from goldsmith.checks.aliases.alias import Alias, Settings
@@ -59,7 +60,11 @@ def translated(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     if alias is None and "row_condition" not in entry:
         return entry
     settings = dict(_settings(entry))
-    done = alias.apply(settings) if alias is not None else {"type": name, **settings}
+    done = {"type": name if alias is None else alias.to, **settings}
+    if alias is not None:
+        # Settings nobody can read: the check they are given to says what is wrong with them.
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
+            done = alias.apply(dict(settings))
     return {key: _parameters(value) for key, value in done.items()}
 
 
@@ -79,6 +84,12 @@ def names() -> Iterator[tuple[str, str, Alias]]:
     for tool, aliases in _TOOLS.items():
         for name, alias in aliases.items():
             yield tool, name, alias
+
+
+def other_names() -> Iterator[str]:
+    """Every alias as it may be written."""
+    for tool, name, _ in names():
+        yield name if tool == "great_expectations" else f"{tool}.{name}"
 
 
 def _name(entry: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 from goldsmith.checks.evaluate import Measured
+from goldsmith.engine.inputs import RowsOf
 from goldsmith.engine.schema import Fitted
 from goldsmith.engine.split import Split
 
@@ -41,6 +42,8 @@ class Order:
     from_scratch: bool
     #: Files that were rewritten in place: the rows they gave before are replaced.
     replaced_files: tuple[str, ...] = ()
+    #: Rows of a window come again: an append takes away the ones that are there.
+    replaced_rows: RowsOf | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,3 +93,6 @@ class Destination(Protocol):
 
     def clean(self, stage_run_id: str) -> None:
         """Remove what a stage run left aside."""
+
+    def cancel(self) -> bool:
+        """End a statement that is under way elsewhere; False where there is none."""

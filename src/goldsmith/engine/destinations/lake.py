@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
 from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults, staging
+from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published, Samples
+from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.parting import CountsDisagree, part
 from goldsmith.engine.registering import register
-from goldsmith.engine.session import spark_address
 from goldsmith.engine.shaping import SOURCE_FILE
 from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
@@ -23,6 +25,7 @@ from goldsmith.engine.writers.merge import merge
 from goldsmith.engine.writers.overwrite import overwrite
 from goldsmith.engine.writers.scd2 import scd2
 from goldsmith.engine.writers.writer import Writing
+from goldsmith.planning.lake import RUN_PROPERTY, STARTED_OVER
 from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class LakeDestination:
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
         rows = fitted.rows.drop("_discard")
-        location = spark_address(self.places, self.target.location or "")
+        location = lake_address(self.places, self.target.location or "")
         properties = {
             str(key): str(value)
             for key, value in dict(self.target.options.get("properties", {})).items()
@@ -155,14 +158,17 @@ class LakeDestination:
 
     def _register(self, order: Order, branch: str, folder: str) -> bool:
         """Make the good rows' files files of the table, where they can be: nothing is rewritten."""
-        if order.replaced_files and not order.from_scratch:
-            self._take_back(order.replaced_files, branch)
+        signed = {RUN_PROPERTY: order.stage_run_id}
+        if order.from_scratch:
+            signed[STARTED_OVER] = "true"
+        else:
+            self._make_room(order, branch)
         return register(
             self.table,
             self.places,
             folder=f"{folder}/{SIDE}={GOOD}",
             branch=branch,
-            run_id=order.stage_run_id,
+            signed=signed,
             replace_all=order.from_scratch or order.mode == "overwrite",
         )
 
@@ -188,8 +194,8 @@ class LakeDestination:
             self._empty(branch)
         elif order.from_scratch:
             mode = "overwrite"
-        if order.replaced_files and mode == "append":
-            self._take_back(order.replaced_files, branch)
+        if mode == "append":
+            self._make_room(order, branch)
         writing = Writing(
             rows=rows,
             table=self.table,
@@ -199,7 +205,16 @@ class LakeDestination:
             watermark=order.watermark,
             options={} if order.from_scratch else order.options,
         )
-        _WRITERS[mode](writing)
+        with self.table.marked(STARTED_OVER) if order.from_scratch else nullcontext():
+            _WRITERS[mode](writing)
+
+    def _make_room(self, order: Order, branch: str) -> None:
+        """Take back what the rows to be appended replace."""
+        if order.replaced_files:
+            self._take_back(order.replaced_files, branch)
+            faults.reach("rows-taken-back")
+        if order.replaced_rows is not None:
+            self._take_back_rows(order.replaced_rows, branch)
 
     def _empty(self, branch: str) -> None:
         self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)}")
@@ -209,6 +224,10 @@ class LakeDestination:
         self.table.spark.sql(
             f"DELETE FROM {self.table.branch_name(branch)} WHERE {name(SOURCE_FILE)} IN ({listed})"
         )
+
+    def _take_back_rows(self, rows_of: RowsOf, branch: str) -> None:
+        condition = in_window(self.table.schema(), rows_of)
+        self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)} WHERE {condition}")
 
     def publish(self, order: Order, aside: Aside, token: int) -> Published:
         del token  # a branch that started from an older main is refused by Iceberg itself
@@ -229,6 +248,9 @@ class LakeDestination:
         found = _published(self.table.summary(stage_run_id) or {"snapshot_id": snapshot})
         return replace(found, snapshot=snapshot)
 
+    def cancel(self) -> bool:
+        return False  # all of it is Spark's work, and Spark's jobs are cancelled by their tag
+
     def as_published(self, order: Order) -> DataFrame:
         return self.table.rows_of_branch(_branch(order.stage_run_id))
 
@@ -240,7 +262,7 @@ class LakeDestination:
         if not staging.exists(self.places, folder):
             return
         # With the branch gone nothing more can be published: what main has now stays.
-        if self.table.has_files_in(staging.for_spark(folder)):
+        if self.table.has_files_of(stage_run_id):
             for side in (ASIDE, OUT):
                 staging.remove(self.places, f"{folder}/{SIDE}={side}")
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
+from goldsmith.engine.names import name
 from goldsmith.engine.parting import CountsDisagree, Parted, part
 from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
@@ -18,7 +19,7 @@ from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import DataType, StructType
 
 
 @dataclass(eq=False, kw_only=True)
@@ -45,6 +46,8 @@ class WarehouseDestination:
         self.warehouse = warehouse
         self.location = target.location or target.target_id
         self.resource = f"{target.type}:{self.location}"
+        #: How a load meets others that write the table: see `Load.lock`.
+        self.lock: str | None = None
 
     def schema(self, rows: DataFrame) -> StructType | None:
         """The table's columns; of types the warehouse is the judge."""
@@ -91,12 +94,13 @@ class WarehouseDestination:
 
         folder = self._folder(order.stage_run_id)
         as_they_lie = f"{folder}/{SIDE}={GOOD}"
-        kept = parted.of(GOOD)
+        good = parted.of(GOOD)
+        kept = _plain(good)
         if order.mode == "merge":
             kept = latest_per_key(kept, keys=order.keys, newest_by=order.watermark)
         elif order.mode == "scd2":
             kept = latest_per_key(kept, keys=(*order.keys, FROM))
-        elif parted.counts[GOOD] and not parted.moved:
+        elif parted.counts[GOOD] and not parted.moved and kept is good:
             return parted.counts[GOOD], as_they_lie
         seen = Observation("goldsmith_staged")
         kept = kept.observe(seen, F.count(F.lit(1)).alias("rows"))
@@ -105,26 +109,33 @@ class WarehouseDestination:
 
     def publish(self, order: Order, aside: Aside, token: int) -> Published:
         columns = tuple(
-            LoadColumn(name=field.name, type=field.dataType.simpleString())
+            LoadColumn(name=field.name, type=_staged_type(field.dataType))
             for field in order.fitted.rows.schema.fields
             if field.name != "_discard"
         )
-        mode = "overwrite" if order.from_scratch and order.mode != "scd2" else order.mode
+        replaced = None
+        if order.replaced_rows is not None and order.mode == "append":
+            window = order.replaced_rows.window
+            replaced = (order.replaced_rows.column, window.start, window.end)
         load = Load(
             stage_run_id=order.stage_run_id,
             location=self.location,
-            mode=mode,
+            mode=order.mode,
             columns=columns,
             staged=str(aside.measured["folder"]),
             rows=int(aside.measured["staged"]),
             token=token,
             keys=order.keys,
             watermark=order.watermark,
+            from_scratch=order.from_scratch,
+            replaced=replaced,
             options=self.target.options,
+            lock=self.lock,
         )
         loaded = self.warehouse.load(load, faults.reach)
         faults.reach("published")
         staging.remove(self.places, self._folder(order.stage_run_id))
+        faults.reach("staged-removed")
         return _published(loaded)
 
     def published(self, stage_run_id: str) -> Published | None:
@@ -138,9 +149,44 @@ class WarehouseDestination:
         self.warehouse.clean(self.location, stage_run_id)
         staging.remove(self.places, self._folder(stage_run_id))
 
+    def cancel(self) -> bool:
+        return self.warehouse.cancel()
+
     def _folder(self, stage_run_id: str) -> str:
         settings = self.places.settings.warehouses[str(self.target.type)]
         return staging.folder(self.places, settings, stage_run_id)
+
+
+def _plain(rows: DataFrame) -> DataFrame:
+    """Rows with every VARIANT, and what holds one, as JSON text: nobody else reads Spark's form."""
+    from pyspark.sql import functions as F
+
+    texts = {
+        field.name: F.to_json(F.col(name(field.name)))
+        for field in rows.schema.fields
+        if _has_variant(field.dataType)
+    }
+    return rows.withColumns(texts) if texts else rows
+
+
+def _staged_type(type_: DataType) -> str:
+    """A column's type in the words of a load."""
+    return "variant" if _has_variant(type_) else type_.simpleString()
+
+
+def _has_variant(type_: DataType) -> bool:
+    from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
+
+    match type_:
+        case VariantType():
+            return True
+        case ArrayType():
+            return _has_variant(type_.elementType)
+        case MapType():
+            return _has_variant(type_.valueType)
+        case StructType():
+            return any(_has_variant(field.dataType) for field in type_.fields)
+    return False
 
 
 def _published(loaded: Loaded) -> Published:

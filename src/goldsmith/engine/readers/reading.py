@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import FILE_FORMATS, Source
+from goldsmith.engine.addresses import spark_address
 from goldsmith.engine.names import name
 from goldsmith.engine.readers.errors import FileTruncated, FormatUnknown
-from goldsmith.engine.session import spark_address
 from goldsmith.errors import nearest
 from goldsmith.planning.files import FileSeen
 from goldsmith.planning.places import Places

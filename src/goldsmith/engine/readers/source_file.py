@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from goldsmith.engine.session import spark_address
+from goldsmith.engine.addresses import spark_address
 from goldsmith.planning.files import FileSeen
 from goldsmith.planning.places import Places
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.names import literal, name
+from goldsmith.planning.lake import ADDING, Snapshot, operations_between
 from goldsmith.planning.places import LAKE
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 _BOOKKEEPING = ("_change_type", "_change_ordinal", "_commit_snapshot_id")
-#: Snapshots that add rows, or only lay out anew the ones there are.
-_ADDING = ("append", "replace")
 
 
 class Kind(StrEnum):
@@ -46,13 +45,6 @@ class TableRead:
     because: str
 
 
-class Snapshot(NamedTuple):
-    """One state of a table, and what made it of the one before."""
-
-    parent: str | None
-    operation: str
-
-
 def read_new(spark: SparkSession, table: LakeTable, since: str | None, until: str) -> TableRead:
     """The rows that came after one snapshot, as they are at another; all without the first."""
     if since is None:
@@ -64,7 +56,7 @@ def read_new(spark: SparkSession, table: LakeTable, since: str | None, until: st
     way = operations_between(known, since, until)
     if way is None:
         return _all(spark, table, until, _why_all(known, since))
-    if all(operation in _ADDING for operation in way):
+    if all(operation in ADDING for operation in way):
         because = f"{len(way)} snapshots since, which only add rows"
         return TableRead(
             rows=_appended(spark, table, since, until), kind=Kind.APPENDED, because=because
@@ -75,7 +67,7 @@ def read_new(spark: SparkSession, table: LakeTable, since: str | None, until: st
     if unordered := _unordered(spark, table):
         because = f"rows were changed, and changes of the MAP in '{unordered}' cannot be told"
         return _all(spark, table, until, because)
-    changing = sorted(set(way) - set(_ADDING))
+    changing = sorted(set(way) - set(ADDING))
     because = f"{len(way)} snapshots since, with {' and '.join(changing)} among them"
     return TableRead(rows=_changed(spark, table, since, until), kind=Kind.CHANGED, because=because)
 
@@ -87,23 +79,6 @@ def snapshots(spark: SparkSession, table: LakeTable) -> dict[str, Snapshot]:
     return {
         str(row[0]): Snapshot(None if row[1] is None else str(row[1]), str(row[2])) for row in rows
     }
-
-
-def operations_between(
-    known: Mapping[str, Snapshot], since: str, until: str
-) -> tuple[str, ...] | None:
-    """What each snapshot after the first did, oldest first; None where no way leads back to it.
-
-    The first one itself may have expired: what came after it is still told by the others.
-    """
-    way: list[str] = []
-    at: str | None = until
-    while at != since:
-        if at is None or at not in known:
-            return None
-        way.append(known[at].operation)
-        at = known[at].parent
-    return tuple(reversed(way))
 
 
 def _why_all(known: Mapping[str, Snapshot], since: str) -> str:

@@ -18,9 +18,11 @@ from typing import Any
 from goldsmith import logs
 from goldsmith.engine.names import names
 from goldsmith.engine.warehouses import publish, statements
+from goldsmith.engine.warehouses.answers import LoadCancelled
 from goldsmith.engine.warehouses.landing import Landing, Table
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
+from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import (
     Load,
     Loaded,
@@ -76,6 +78,8 @@ class EmbeddedSession:
 
         try:
             yield
+        except duckdb.InterruptException as error:
+            raise LoadCancelled(location=self._location, cause=str(error)) from error
         except (duckdb.TransactionException, duckdb.IOException) as error:
             raise WarehouseBusy(where=self._where, cause=str(error)) from error
         except duckdb.Error as error:
@@ -94,6 +98,10 @@ class EmbeddedWarehouse:
         self.file = settings.path
         self.where = f"{self.kind} {self.file}"
         self._wait_seconds = wait_seconds
+        #: The connections of calls under way: see `cancel`.
+        self._busy: list[Any] = []
+        self._waiting = 0
+        self._cancelled = threading.Event()
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         if not self.file.exists():
@@ -151,21 +159,58 @@ class EmbeddedWarehouse:
             reader = rows.to_arrow_reader(_UNLOAD_ROWS)
             write(self.places, folder, reader.schema, reader)
 
+    def cancel(self) -> bool:
+        if self._waiting:
+            self._cancelled.set()
+        busy = tuple(self._busy)
+        for connection in busy:
+            connection.interrupt()
+        return bool(busy) or self._waiting > 0
+
+    def maintain(self, location: str) -> list[str]:
+        if not self.file.exists():
+            return []
+        with self._session(location) as session:
+            return vacuum(session, location)
+
     def close(self) -> None:
         """Nothing is kept open."""
 
     @contextlib.contextmanager
     def _session(self, location: str, *, read_only: bool = False) -> Iterator[EmbeddedSession]:
-        with _turns[self.file.absolute()]:
-            connection = self._connect(read_only=read_only)
+        turn = _turns[self.file.absolute()]
+        with self._wait():
+            while not turn.acquire(timeout=_POLL_SECONDS):
+                self._refuse_cancelled(location)
+        try:
+            with self._wait():
+                connection = self._connect(location, read_only=read_only)
+            self._busy.append(connection)
             try:
                 session = EmbeddedSession(connection, where=self.where, location=location)
                 session.run("SET TimeZone = 'UTC'")
                 yield session
             finally:
+                self._busy.remove(connection)
                 connection.close()
+        finally:
+            turn.release()
 
-    def _connect(self, *, read_only: bool) -> Any:
+    @contextlib.contextmanager
+    def _wait(self) -> Iterator[None]:
+        """Somebody waits for the file in here, and can be told not to."""
+        self._waiting += 1
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            self._cancelled.clear()
+
+    def _refuse_cancelled(self, location: str) -> None:
+        if self._cancelled.is_set():
+            raise LoadCancelled(location=location, cause="it waited for the file")
+
+    def _connect(self, location: str, *, read_only: bool) -> Any:
         import duckdb
 
         until = time.monotonic() + self._wait_seconds
@@ -184,4 +229,5 @@ class EmbeddedWarehouse:
                 waited = True
                 says = f"Waiting for {self.file}, which another process has open"
                 logs.line(_logger, logging.WARNING, says, seconds=self._wait_seconds)
-            time.sleep(_POLL_SECONDS)
+            self._cancelled.wait(_POLL_SECONDS)
+            self._refuse_cancelled(location)

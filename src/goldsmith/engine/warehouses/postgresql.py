@@ -84,7 +84,7 @@ class PostgresWarehouse(ServerWarehouse):
         super().__init__(places, settings)
         self._lock_seconds = lock_seconds
 
-    def cancel(self, session_id: int) -> None:
+    def _cancel(self, session_id: int) -> None:
         with self._session("") as session:
             session.run("SELECT pg_cancel_backend(%s)", session_id)
 

@@ -99,7 +99,14 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
     seen = session.run(statements.highest_token(session.kind), load.location)[0][0]
     if seen is not None and seen > load.token:
         raise Fenced(location=load.location, token=load.token, seen=int(seen))
-    rows = _write(session, landing, _make_target(session, landing))
+    there = _make_target(session, landing)
+    if load.from_scratch:
+        session.run(statements.empty(landing))
+    if load.replaced is not None:
+        column, *between = load.replaced
+        moments = [f"{at:%Y-%m-%d %H:%M:%S.%f}" for at in between]
+        session.run(statements.delete_between(landing, column), *moments)
+    rows = _write(session, landing, there)
     reach("warehouse-merged")
     session.run(
         statements.write_ledger(session.kind), load.stage_run_id, load.location, load.token, rows

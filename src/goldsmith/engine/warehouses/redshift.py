@@ -84,7 +84,7 @@ class RedshiftWarehouse(ServerWarehouse):
 
     kind = WarehouseKind.REDSHIFT
 
-    def cancel(self, session_id: int) -> None:
+    def _cancel(self, session_id: int) -> None:
         # The driver cannot cancel, so another session does.
         with self._session("") as session:
             session.run(f"CANCEL {int(session_id)}")

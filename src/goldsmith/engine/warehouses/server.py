@@ -10,6 +10,7 @@ from typing import Protocol
 
 from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.places import Places
@@ -37,8 +38,8 @@ class ServerWarehouse(ABC):
         self.places = places
         self.settings = settings
         self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
-        #: Stage runs that are being loaded, and the session that does it: see `cancel`.
-        self.session_ids: dict[str, int] = {}
+        #: The sessions that are open, as the server numbers them: see `cancel`.
+        self.session_ids: set[int] = set()
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         with self._session(location) as session:
@@ -76,7 +77,11 @@ class ServerWarehouse(ABC):
         self._copy(session, load, landing)
         publish.check_count(session, load, landing)
         reach("warehouse-copied")
+        if load.lock == "end_blocker":
+            self._end_holders(session, landing.target)
         with session.transaction():
+            if load.lock is not None and publish.columns(session, landing.target) is not None:
+                self._hold(session, landing.target)
             # The lock on the staging table is how `clean` finds a session that sleeps in here.
             self._hold(session, landing.staging)
             self._hold(session, statements.ledger(self.kind))
@@ -88,12 +93,15 @@ class ServerWarehouse(ABC):
         staging = Table.staging(stage_run_id, self.kind)
         with self._session(location) as session:
             publish.make_ledger(session)
-            for session_id in self._holders(session, staging):
-                session.run("SELECT pg_terminate_backend(%s)", session_id)
+            self._end_holders(session, staging)
             session.run(statements.drop(staging))
             with session.transaction():
                 self._hold(session, statements.ledger(self.kind))
                 publish.give_up(session, location, stage_run_id)
+
+    def maintain(self, location: str) -> list[str]:
+        with self._session(location) as session:
+            return vacuum(session, location)
 
     def close(self) -> None:  # noqa: B027 - there is nothing to do, here or below
         """Nothing is kept open."""
@@ -105,8 +113,14 @@ class ServerWarehouse(ABC):
                 raise publish.TableMissing(location=location, where=self.where)
             self._unload(session, Table.at(location, self.kind), there, folder)
 
+    def cancel(self) -> bool:
+        busy = tuple(self.session_ids)
+        for session_id in busy:
+            self._cancel(session_id)
+        return bool(busy)
+
     @abstractmethod
-    def cancel(self, session_id: int) -> None:
+    def _cancel(self, session_id: int) -> None:
         """End what a session is doing, from another one."""
 
     @abstractmethod
@@ -126,6 +140,11 @@ class ServerWarehouse(ABC):
     @abstractmethod
     def _hold(self, session: ServerSession, table: Table) -> None:
         """Keep others from writing a table until the transaction ends."""
+
+    def _end_holders(self, session: ServerSession, table: Table) -> None:
+        """End the other sessions that have a table in their hands."""
+        for session_id in self._holders(session, table):
+            session.run("SELECT pg_terminate_backend(%s)", session_id)
 
     def _holders(self, session: ServerSession, table: Table) -> list[int]:
         """The other sessions that have a table in their hands."""
@@ -150,15 +169,16 @@ class ServerWarehouse(ABC):
     @contextlib.contextmanager
     def _session(self, location: str) -> Iterator[ServerSession]:
         session = self._open(location)
+        self.session_ids.add(session.session_id)
         try:
             yield session
         finally:
+            self.session_ids.discard(session.session_id)
             session.close()
 
     @contextlib.contextmanager
     def _working(self, load: Load, session: ServerSession, landing: Landing) -> Iterator[None]:
-        """Known by its session while it works; where it fails, nothing of it stays."""
-        self.session_ids[load.stage_run_id] = session.session_id
+        """Where a load fails, nothing of it stays."""
         try:
             yield
         except BaseException as error:
@@ -170,8 +190,6 @@ class ServerWarehouse(ABC):
                 # Whoever took over ended our session: that is no server which is gone.
                 raise publish.LoadGivenUp(location=load.location, token=load.token) from error
             raise
-        finally:
-            self.session_ids.pop(load.stage_run_id, None)
 
     def _is_given_up(self, load: Load) -> bool:
         try:

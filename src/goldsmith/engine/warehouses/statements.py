@@ -7,9 +7,7 @@ that came: `a = b OR both NULL` would make every join look at every pair of rows
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from goldsmith.engine.names import name, names
 from goldsmith.engine.warehouses.landing import (
@@ -21,7 +19,7 @@ from goldsmith.engine.warehouses.landing import (
     Landing,
     Table,
 )
-from goldsmith.errors import GoldsmithError, one_of
+from goldsmith.engine.warehouses.layout import encoding, layout
 from goldsmith.settings.sections import WarehouseKind
 
 #: For each key: is it NULL?
@@ -29,25 +27,6 @@ KeyPattern = tuple[bool, ...]
 
 #: Columns while versions are computed, named so that no stage has them.
 _CAME, _NUMBER, _REPEATS = "_goldsmith_came", "_goldsmith_number", "_goldsmith_repeats"
-_DIST_STYLES = ("auto", "even", "all", "key")
-_SORT_STYLES = ("compound", "interleaved")
-_ENCODING = re.compile(r"[a-z0-9]+")
-
-
-@dataclass(eq=False, kw_only=True)
-class BadTargetOption(GoldsmithError):
-    """A target's option says something that no table can be."""
-
-    option: str
-    said: str
-    known: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"The target's option {self.option} is '{self.said}'."
-
-    @property
-    def hint(self) -> str:
-        return f"Known: {one_of(self.known)}."
 
 
 def ledger(kind: WarehouseKind) -> Table:
@@ -119,9 +98,9 @@ def columns_of(kind: WarehouseKind) -> str:
 
 def create_target(landing: Landing) -> str:
     columns = ", ".join(
-        f"{_quoted(landing, c.name)} {c.type}{_encoding(landing, c)}" for c in landing.columns
+        f"{_quoted(landing, c.name)} {c.type}{encoding(landing, c)}" for c in landing.columns
     )
-    return f"CREATE TABLE {landing.target.sql} ({columns}){_layout(landing, sorted_too=True)}"
+    return f"CREATE TABLE {landing.target.sql} ({columns}){layout(landing, sorted_too=True)}"
 
 
 def add_column(landing: Landing, column: Column) -> str:
@@ -138,7 +117,7 @@ def create_staging(landing: Landing) -> str:
         WarehouseKind.REDSHIFT: "CREATE TABLE",
     }[landing.kind]
     columns = ", ".join(f"{_quoted(landing, c.name)} {c.staged_type}" for c in landing.staged)
-    return f"{head} {landing.staging.sql} ({columns}){_layout(landing, sorted_too=False)}"
+    return f"{head} {landing.staging.sql} ({columns}){layout(landing, sorted_too=False)}"
 
 
 def drop(table: Table) -> str:
@@ -157,13 +136,24 @@ def key_patterns(landing: Landing) -> str:
     return f"SELECT DISTINCT {nulls} FROM {landing.staging.sql}"
 
 
+def empty(landing: Landing) -> str:
+    return f"DELETE FROM {landing.target.sql}"
+
+
 def append(landing: Landing) -> Iterator[str]:
     yield _insert(landing, landing.staging, [column.value for column in landing.columns])
 
 
 def overwrite(landing: Landing) -> Iterator[str]:
-    yield f"DELETE FROM {landing.target.sql}"
+    yield empty(landing)
     yield from append(landing)
+
+
+def delete_between(landing: Landing, column: str) -> str:
+    """Takes two moments as text: rows from the first until before the second go."""
+    moment = f"CAST({_mark(landing.kind)} AS TIMESTAMP)"
+    quoted = _quoted(landing, landing.names.get(column, column))
+    return f"DELETE FROM {landing.target.sql} WHERE {quoted} >= {moment} AND {quoted} < {moment}"
 
 
 def merge(landing: Landing, patterns: Sequence[KeyPattern]) -> Iterator[str]:
@@ -219,10 +209,18 @@ def _versions(landing: Landing, patterns: Sequence[KeyPattern], there: Sequence[
         f"SELECT *, CASE WHEN ROW_NUMBER() OVER ({in_order}) > 1{_unchanged(landing, in_order)} "
         f"THEN 1 ELSE 0 END AS {_REPEATS} FROM ({single}) AS s WHERE {_NUMBER} = 1"
     )
-    next_begins = f"LEAD({begins}) OVER ({in_order})"
-    computed = {ends: next_begins, current: f"{next_begins} IS NULL"}
+    next_begins = (
+        f"LEAD({begins}) OVER (PARTITION BY {keys}, {_REPEATS} ORDER BY {begins} NULLS FIRST)"
+    )
+    # A repeat is kept with an empty validity: a late change may yet fall before it.
+    computed = {
+        ends: f"CASE WHEN {_REPEATS} = 1 THEN {begins} ELSE {next_begins} END",
+        current: f"({_REPEATS} = 0 AND {next_begins} IS NULL)",
+    }
     chosen = ", ".join(f"{computed.get(column, column)} AS {column}" for column in quoted)
-    return f"SELECT {chosen} FROM ({marked}) AS m WHERE {_REPEATS} = 0"
+    # Without a watermark the moment is that of the run, and nothing can arrive late.
+    kept = "" if landing.watermark is not None else f" WHERE {_REPEATS} = 0"
+    return f"SELECT {chosen} FROM ({marked}) AS m{kept}"
 
 
 def _unchanged(landing: Landing, in_order: str) -> str:
@@ -273,51 +271,6 @@ def _insert(landing: Landing, source: Table, values: Sequence[str]) -> str:
     columns = names([c.name for c in landing.columns], dialect=landing.kind)
     chosen = ", ".join(values)
     return f"INSERT INTO {landing.target.sql} ({columns}) SELECT {chosen} FROM {source.sql}"
-
-
-def _layout(landing: Landing, *, sorted_too: bool) -> str:
-    """DISTSTYLE, DISTKEY and SORTKEY of a Redshift table, as the target's options say."""
-    if landing.kind is not WarehouseKind.REDSHIFT:
-        return ""
-    said, parts = landing.options, ""
-    distkey = said.get("distkey")
-    if style := said.get("diststyle") or ("key" if distkey else None):
-        parts += f" DISTSTYLE {_word('diststyle', style, _DIST_STYLES)}"
-    if distkey:
-        parts += f" DISTKEY({_option_columns(landing, 'distkey', distkey)})"
-    sortkey = said.get("sortkey") if sorted_too else None
-    if sortkey is not None:
-        style = _word("sortkey_style", said.get("sortkey_style", "compound"), _SORT_STYLES)
-        parts += f" {style} SORTKEY({_option_columns(landing, 'sortkey', sortkey)})"
-    return parts
-
-
-def _encoding(landing: Landing, column: Column) -> str:
-    said = landing.options.get("encode")
-    if landing.kind is not WarehouseKind.REDSHIFT or not isinstance(said, dict):
-        return ""
-    chosen = {landing.names.get(given): word for given, word in said.items()}.get(column.name)
-    if chosen is None:
-        return ""
-    if not _ENCODING.fullmatch(str(chosen).lower()):
-        raise BadTargetOption(option="encode", said=str(chosen), known=("az64", "lzo", "zstd"))
-    return f" ENCODE {str(chosen).lower()}"
-
-
-def _option_columns(landing: Landing, option: str, said: object) -> str:
-    asked = (
-        [said] if isinstance(said, str) else list(said) if isinstance(said, list | tuple) else []
-    )
-    if not asked or any(one not in landing.names for one in asked):
-        raise BadTargetOption(option=option, said=str(said), known=tuple(landing.names))
-    return names([landing.names[one] for one in asked], dialect=landing.kind)
-
-
-def _word(option: str, said: object, known: Sequence[str]) -> str:
-    word = str(said).lower()
-    if word not in known:
-        raise BadTargetOption(option=option, said=str(said), known=tuple(known))
-    return word.upper()
 
 
 def _quoted(landing: Landing, column: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from goldsmith.errors import GoldsmithError
@@ -41,8 +42,14 @@ class Load:
     token: int
     keys: tuple[str, ...] = ()
     watermark: str | None = None
+    #: What the table held is forgotten first, in the same transaction.
+    from_scratch: bool = False
+    #: Rows whose column is from the first moment until before the second make way.
+    replaced: tuple[str, datetime, datetime] | None = None
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
+    #: `wait`: the table is locked first; `end_blocker`: whoever holds it is ended before.
+    lock: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +77,12 @@ class Warehouse(Protocol):
 
     def unload(self, location: str, folder: str) -> None:
         """Write a table's rows as Parquet into a folder, for a stage that reads it."""
+
+    def cancel(self) -> bool:
+        """End what another thread is doing here; False where that is nothing."""
+
+    def maintain(self, location: str) -> list[str]:
+        """Give space back and renew statistics; the statements that did it."""
 
     def close(self) -> None:
         """Let go of connections."""

@@ -1,7 +1,9 @@
 """Keep every version of each key with the time it was valid; late and repeated changes are right.
 
 The versions of the keys that came are computed anew from the ones there are and the ones that
-came, in the order of the watermark. A version equal to the one before it is no new version.
+came, in the order of the watermark. A change that says what the one before it said is no new
+version. It is kept with an empty validity all the same: a change that arrives late may fall
+between the two, and then it is one (docs/decisions/0007-scd2-repeats.md).
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ def _versions(came: DataFrame, writing: Writing) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    there = writing.table.spark.table(writing.table.sql_name)
+    # The branch and not main: a full refresh has emptied it.
+    there = writing.table.spark.table(writing.table.branch_name(writing.branch))
     keys = [F.col(f"k.{name(key)}").eqNullSafe(F.col(f"t.{name(key)}")) for key in writing.keys]
     touched = came.select(*(F.col(name(key)) for key in writing.keys)).distinct()
     condition = keys[0]
@@ -78,12 +81,18 @@ def _versions(came: DataFrame, writing: Writing) -> DataFrame:
     in_order = Window.partitionBy(*by_key).orderBy(F.col(FROM).asc_nulls_first())
     value = F.to_json(F.struct(*(F.col(name(c)) for c in held))) if held else F.lit("")
     marked = single.withColumn("_value", value).withColumn(
-        "_gone",
+        "_repeats",
         F.lag("_value").over(in_order).eqNullSafe(F.col("_value"))
         & F.lag(F.lit(1)).over(in_order).isNotNull(),
     )
-    kept = Window.partitionBy(*by_key, "_gone").orderBy(F.col(FROM).asc_nulls_first())
-    next_from = F.lead(FROM).over(kept)
+    versions = Window.partitionBy(*by_key, "_repeats").orderBy(F.col(FROM).asc_nulls_first())
+    next_from = F.lead(FROM).over(versions)
+    # Without a watermark the moment is that of the run, and nothing can arrive late.
+    gone = F.lit(False) if writing.watermark is not None else F.col("_repeats")
     return marked.withColumns(
-        {TO: next_from, CURRENT: next_from.isNull() & ~F.col("_gone")}
+        {
+            TO: F.when(F.col("_repeats"), F.col(FROM)).otherwise(next_from),
+            CURRENT: next_from.isNull() & ~F.col("_repeats"),
+            "_gone": gone,
+        }
     ).select(*(F.col(name(c)) for c in came.columns), "_gone")

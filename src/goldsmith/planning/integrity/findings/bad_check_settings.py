@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.checks.aliases.translate import translated
 from goldsmith.checks.check import CHECKS
 from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
 
@@ -14,13 +15,15 @@ from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
 def bad_check_settings(rows: Snapshot) -> Iterator[Wrong]:
     for rules in rows.rows(RuleSet):
         for entry in rules.check_def:
-            name = entry.get("type") if isinstance(entry, dict) else None
-            if not isinstance(name, str) or name not in CHECKS:
+            if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
                 continue
-            check = CHECKS.get(name)
-            for problem in check.problems(entry):
+            ours = translated(entry)
+            if ours["type"] not in CHECKS:
+                continue
+            check = CHECKS.get(ours["type"])
+            for problem in check.problems(ours):
                 yield Wrong(
                     rules,
-                    f"The check {name} of rule set '{rules.rule_set_id}' {problem}.",
-                    f"Settings of {name}: {check.usage}.",
+                    f"The check {entry['type']} of rule set '{rules.rule_set_id}' {problem}.",
+                    f"Settings of {check.name}: {check.usage}.",
                 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from goldsmith.checks.aliases.translate import translated
+from goldsmith.checks.check import CHECKS
 from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
 from goldsmith.planning.integrity.known import did_you_mean
 from goldsmith.planning.integrity.nearby import columns_of, lacks
@@ -26,12 +28,10 @@ def checked_column_not_in_sql(near: Neighbourhood) -> Iterator[Wrong]:
                 )
 
 
-def _columns(check: object) -> Sequence[str]:
-    if not isinstance(check, dict):
-        return ()
-    column, columns = check.get("column"), check.get("columns")
-    if isinstance(column, str):
-        return (column,)
-    if columns is None or not isinstance(columns, list | tuple | dict):
-        return ()
-    return [name for name in columns if isinstance(name, str)]
+def _columns(entry: object) -> Iterator[str]:
+    """The columns a check looks at."""
+    if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
+        return
+    ours = translated(entry)
+    if ours["type"] in CHECKS:
+        yield from CHECKS.get(ours["type"]).columns(ours)

@@ -1,0 +1,300 @@
+"""What the engine costs on top of Spark. `make bench-engine`.
+
+Everything is measured in one run, side by side, in one JVM:
+
+- raw → bronze → silver → gold against a script written by hand with the same reads, writes and
+  Iceberg tables, in every write mode of silver;
+- what a stage costs with every call into Spark taken out;
+- how the time grows with the number of input files and of earlier snapshots;
+- the demo in a new process, from a finished set-up to the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from byhand import by_hand
+
+GOLDSMITH = Path(sys.executable).with_name("goldsmith")
+MODES = ("append", "overwrite", "merge", "scd2")
+_TOML = """\
+name = "bench"
+
+[spark]
+master = "local[2]"
+driver_memory = "4g"
+
+[spark.conf]
+"spark.sql.shuffle.partitions" = "4"
+"""
+_CATALOG = """\
+pipelines: [{{pipeline_id: "{name}"}}]
+stages:
+  - {{pipeline_id: "{name}", stage_order: 1, source_id: "raw_{name}", target_id: "bronze_{name}"}}
+  - pipeline_id: "{name}"
+    stage_order: 2
+    source_id: "bronze_{name}"
+    target_id: "silver_{name}"
+    write_mode: {mode}
+    {keys}
+    transform_sql: SELECT order_id, user_id, amount, at FROM bronze_{name} WHERE amount > 0
+  - pipeline_id: "{name}"
+    stage_order: 3
+    source_id: "silver_{name}"
+    target_id: "gold_{name}"
+    transform_sql: >-
+      SELECT CAST(at AS DATE) AS day, COUNT(*) AS orders, SUM(amount) AS amount
+      FROM silver_{name} GROUP BY CAST(at AS DATE)
+sources:
+  - source_id: "raw_{name}"
+    s3_path: s3://bench/raw/{files}/
+    file_format: parquet
+targets:
+  - {{target_id: "bronze_{name}", location: "s3://bench/bronze/{name}/", type: s3}}
+  - {{target_id: "silver_{name}", location: "s3://bench/silver/{name}/", type: s3}}
+  - {{target_id: "gold_{name}", location: "s3://bench/gold/{name}/", type: s3}}
+"""
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--rows", type=int, default=5_000_000)
+    options.add_argument("--only", choices=["modes", "overhead", "growth", "demo"])
+    asked = options.parse_args()
+    parts: dict[str, Callable[[Bench], None]] = {
+        "modes": lambda bench: modes(bench, asked.rows),
+        "overhead": overhead,
+        "growth": growth,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        if asked.only != "demo":
+            with opened(Path(folder) / "project") as bench:
+                for name, part in parts.items():
+                    if asked.only in (None, name):
+                        part(bench)
+        if asked.only in (None, "demo"):
+            demo(Path(folder) / "demo")
+
+
+class Bench:
+    """A project, its tools and its Spark."""
+
+    def __init__(self, runtime: Any, tools: Any) -> None:
+        self.runtime = runtime
+        self.tools = tools
+        self.spark = tools.spark()
+
+    def folder(self, name: str) -> Path:
+        return Path(self.runtime.settings.address(f"s3://bench/raw/{name}/"))
+
+    def pipeline(self, name: str, *, mode: str, files: str) -> None:
+        from goldsmith.catalog import bundle
+        from goldsmith.planning import applying
+
+        keys = {
+            "merge": "keys: [order_id]\n    watermark_column: at",
+            "scd2": "keys: [order_id]\n    watermark_column: at",
+        }.get(mode, "options: {}")
+        text = _CATALOG.format(name=name, mode=mode, keys=keys, files=files)
+        said = bundle.load([("bench.yaml", text)])
+        proposal = applying.propose(self.runtime.surveyor, said)
+        applying.apply(self.runtime.surveyor, said, proposal, actor="bench", reason=None)
+
+    def run(self, selection: str) -> list[Any]:
+        from goldsmith.engine.run import Orders
+        from goldsmith.engine.work import Asked
+        from goldsmith.journal import runs
+        from goldsmith.scheduling import loop
+
+        request = loop.ask(self.runtime, [selection], {}, "bench")
+        orders = Orders(request_id=None, asked=Asked(), asked_by="bench", at_once=1)
+        turned = loop.tick(self.runtime, self.tools, orders, mine=request.request_id)
+        stage_runs = [
+            stage_run
+            for turn in turned
+            for run in turn.runs
+            for stage_run in runs.stage_runs_of(self.runtime.journal, run.run_id)
+        ]
+        failed = [s for s in stage_runs if s.status not in ("succeeded", "skipped")]
+        assert not failed, failed[0].error_message
+        return stage_runs
+
+    def raw(self, name: str, *, rows: int, files: int) -> None:
+        """Orders in so many Parquet files."""
+        made = self.spark.range(0, rows, 1, files).selectExpr(
+            "id AS order_id",
+            "id % 100003 AS user_id",
+            "CAST(id % 1000 AS DECIMAL(12, 2)) AS amount",
+            "timestamp_seconds(1767225600 + id % 2592000) AS at",
+        )
+        made.write.mode("overwrite").parquet(str(self.folder(name)))
+
+
+@contextmanager
+def opened(project: Path) -> Iterator[Bench]:
+    from goldsmith.catalog.catalog import Catalog
+    from goldsmith.runtime import Runtime
+    from goldsmith.scheduling.workshop import workshop
+
+    project.mkdir(parents=True)
+    (project / "goldsmith.toml").write_text(_TOML)
+    runtime = Runtime.open(project, None)
+    file = runtime.settings.catalog.file
+    assert file is not None
+    file.parent.mkdir(parents=True)
+    Catalog.open(runtime.settings.catalog.url, create=True).close()
+    with workshop(runtime) as tools:
+        yield Bench(runtime, tools)
+    runtime.close()
+
+
+def modes(bench: Bench, rows: int) -> None:
+    """Raw to gold, by hand and by rows, one after the other in the same JVM."""
+    bench.raw("orders", rows=rows, files=8)
+    raw = str(bench.folder("orders"))
+    warm(bench)
+    print(f"raw → bronze → silver → gold, {rows:,} rows, best of 3 each", flush=True)
+    for mode in MODES:
+        ours, theirs = [], []
+        for turn in range(3):
+            name = f"{mode}_{turn}"
+            bench.pipeline(name, mode=mode, files="orders")
+            # Alternating, so that neither always finds the warmer caches.
+            pairs = [
+                (ours, lambda name=name: bench.run(name)),
+                (
+                    theirs,
+                    lambda name=name, mode=mode: by_hand(bench.spark, f"hand_{name}", raw, mode),
+                ),
+            ]
+            for times, work in pairs if turn % 2 else reversed(pairs):
+                times.append(timed(work))
+        ratio = min(ours) / min(theirs)
+        says = f"{mode:10} by hand {min(theirs):6.2f} s   goldsmith {min(ours):6.2f} s"
+        print(f"  {says}   {ratio:5.2f} x   goal ≤ 1.10: {met(ratio <= 1.10)}", flush=True)
+
+
+def warm(bench: Bench) -> None:
+    """Both ways once on little: the first query of a JVM pays for loading classes."""
+    bench.raw("warm", rows=1000, files=2)
+    for mode in MODES:
+        bench.pipeline(f"warm_{mode}", mode=mode, files="warm")
+        bench.run(f"warm_{mode}")
+        by_hand(bench.spark, f"hand_warm_{mode}", str(bench.folder("warm")), mode)
+
+
+def overhead(bench: Bench) -> None:
+    """What a stage costs with every call into Spark taken out."""
+    bench.raw("small", rows=100, files=1)
+    bench.pipeline("small", mode="append", files="small")
+    bench.run("small")
+    own: list[float] = []
+    for turn in range(12):
+        more = bench.folder("small") / f"more-{turn}.parquet"
+        shutil.copy(next(bench.folder("small").glob("part-*.parquet")), more)
+        with calls_into_spark() as inside:
+            stage_runs = bench.run("small")
+        whole = sum((s.ended_at - s.started_at).total_seconds() for s in stage_runs)
+        own.append((whole - inside.seconds) / len(stage_runs))
+    middle = statistics.median(own)
+    print(
+        f"own time of a stage, calls into Spark taken out (median of {len(own)} runs of 3): "
+        f"{middle * 1000:.1f} ms   goal ≤ 10: {met(middle <= 0.010)}",
+        flush=True,
+    )
+
+
+class Inside:
+    """Time spent in calls into the JVM, by the threads of stages."""
+
+    seconds = 0.0
+
+
+@contextmanager
+def calls_into_spark() -> Iterator[Inside]:
+    from py4j.clientserver import JavaClient
+
+    inside, plain = Inside(), JavaClient.send_command
+
+    def timed_call(self: Any, *words: Any, **more: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return plain(self, *words, **more)
+        finally:
+            if threading.current_thread().name.startswith("stage"):
+                inside.seconds += time.perf_counter() - start
+
+    JavaClient.send_command = timed_call
+    try:
+        yield inside
+    finally:
+        JavaClient.send_command = plain
+
+
+def growth(bench: Bench) -> None:
+    """The same rows in more files, and the same small load on a longer history."""
+    print("bronze of 200,000 rows by number of files, against reading and writing by hand")
+    for files in (1, 10, 100, 1000):
+        name = f"files_{files}"
+        bench.raw(name, rows=200_000, files=files)
+        bench.pipeline(name, mode="append", files=name)
+        hand = timed(lambda name=name: read_and_write(bench, name))
+        ours = timed(lambda name=name: bench.run(f"dataset:bronze_{name}"))
+        print(f"  {files:5} files   by hand {hand:6.2f} s   goldsmith {ours:6.2f} s", flush=True)
+    print("one more small file after so many loads, to gold (median of 3)")
+    bench.raw("past", rows=100, files=1)
+    bench.pipeline("past", mode="merge", files="past")
+    loads, took = 0, {}
+    for wanted in (1, 10, 100):
+        while loads < wanted:
+            load_one_more(bench, loads)
+            loads += 1
+        took[wanted] = statistics.median(load_one_more(bench, loads + turn) for turn in range(3))
+        loads += 3
+        print(f"  after {wanted:4} loads   {took[wanted]:6.2f} s", flush=True)
+    ratio = took[100] / took[1]
+    print(f"  100 against 1: {ratio:.2f} x   goal: flat (≤ 1.3): {met(ratio <= 1.3)}", flush=True)
+
+
+def load_one_more(bench: Bench, turn: int) -> float:
+    first = next(bench.folder("past").glob("part-*.parquet"))
+    shutil.copy(first, bench.folder("past") / f"more-{turn}.parquet")
+    return timed(lambda: bench.run("past"))
+
+
+def read_and_write(bench: Bench, name: str) -> None:
+    rows = bench.spark.read.parquet(str(bench.folder(name)))
+    rows.writeTo(f"lake.bronze.hand_{name}").create()
+
+
+def demo(folder: Path) -> None:
+    words = [str(GOLDSMITH), "demo", str(folder)]
+    cold = timed(lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL))
+    print(f"demo, new process: {cold:.1f} s   goal ≤ 30: {met(cold <= 30)}", flush=True)
+    again = timed(lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL))
+    print(f"demo again, nothing to do: {again:.1f} s", flush=True)
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def met(holds: bool) -> str:
+    return "met" if holds else "MISSED"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""`errors`: the codes failures get, what they mean, and which one a log is about."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from goldsmith.cli.output import Door, json_option, pass_door, show, table
+
+if TYPE_CHECKING:
+    from goldsmith.healing.codes import ErrorCode
+
+
+@click.group()
+def errors() -> None:
+    """The codes of errors: what they mean, and what to do."""
+
+
+@errors.command("list")
+@click.option("--family", help="Only those of one family: source, data, sql, warehouse …")
+@click.option("--seen", is_flag=True, help="Only those stages failed with, and how often.")
+@json_option
+@pass_door
+def list_(door: Door, family: str | None, seen: bool, as_json: bool) -> None:
+    """List the codes, what each means, and whether it may pass by itself."""
+    from goldsmith.healing.codes import codes
+
+    counted = _counted(door) if seen else {}
+    chosen = [
+        code
+        for code in codes().values()
+        if (family is None or code.family == family) and (not seen or code.name in counted)
+    ]
+    plain = [{**code.as_plain(), **_times(counted, code)} for code in chosen]
+    show(as_json, plain, lambda: _print_list(chosen, counted if seen else None))
+
+
+@errors.command()
+@click.argument("code")
+@json_option
+@pass_door
+def explain(door: Door, code: str, as_json: bool) -> None:
+    """Say what a code means, what to do, and which remedies are tried for it here."""
+    from goldsmith.healing.codes import code as named
+
+    found = named(code)
+    pairs = _pairs(door, code)
+    show(as_json, {**found.as_plain(), "remedies": pairs}, lambda: _print_one(found, pairs))
+
+
+@errors.command()
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
+@json_option
+def classify(file: TextIO, as_json: bool) -> None:
+    """Say which code a log or a stack trace is about; - reads standard input."""
+    from goldsmith.healing.classify import classify_text
+
+    found = classify_text(file.read())
+    plain = {**found.code.as_plain(), "also": list(found.also)}
+    show(as_json, plain, lambda: _print_classified(found.code, found.also))
+
+
+def _counted(door: Door) -> dict[str, int]:
+    from goldsmith.journal.stage_runs import failures_by_code
+
+    return failures_by_code(door.runtime.journal)
+
+
+def _times(counted: dict[str, int], code: ErrorCode) -> dict[str, int]:
+    return {"failures": counted[code.name]} if code.name in counted else {}
+
+
+def _pairs(door: Door, code: str) -> list[dict[str, Any]]:
+    """The remedies of a code in this project; without a project, those shipped."""
+    from goldsmith.catalog.defaults import shipped
+    from goldsmith.catalog.retries import HealingAction, HealingStep
+    from goldsmith.settings.errors import NoProject
+
+    try:
+        rows = door.runtime.catalog.snapshot().rows
+        found: list[HealingAction | HealingStep] = [*rows(HealingAction), *rows(HealingStep)]
+    except NoProject:
+        found = [row for row in shipped() if isinstance(row, HealingAction | HealingStep)]
+    return [row.as_file() for row in found if row.error_code == code]
+
+
+def _print_list(chosen: list[ErrorCode], counted: dict[str, int] | None) -> None:
+    heads = ["code", "family", "may pass", "cause"]
+    rows: list[list[Any]] = [
+        [code.name, code.family, "yes" if code.may_pass else "no", code.cause] for code in chosen
+    ]
+    if counted is not None:
+        heads.insert(1, "failures")
+        for row in rows:
+            row.insert(1, counted[row[0]])
+    table(heads, rows)
+
+
+def _print_one(code: ErrorCode, pairs: list[dict[str, Any]]) -> None:
+    click.echo(click.style(code.name, bold=True) + f"  ({code.family})")
+    click.echo(f"  {code.cause}")
+    click.echo(f"  {code.advice}")
+    passes = "It may pass by itself." if code.may_pass else "It does not pass by itself."
+    click.echo(f"  {passes}")
+    if pairs:
+        tried = ", then ".join(str(pair.get("action_script")) for pair in pairs)
+        click.echo(f"  Remedies: {tried}.")
+
+
+def _print_classified(code: ErrorCode, also: tuple[str, ...]) -> None:
+    click.echo(click.style(code.name, bold=True) + f": {code.cause}")
+    click.echo(f"  {code.advice}")
+    if also:
+        click.echo(f"  It also looks like {', '.join(also)}.")

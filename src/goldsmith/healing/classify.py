@@ -1,0 +1,93 @@
+"""From an exception, or the text of one, to an error code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from goldsmith.errors import GoldsmithError
+from goldsmith.healing.codes import UNCLASSIFIED, ErrorCode, codes
+from goldsmith.healing.evidence import Evidence, of_exception, of_text
+from goldsmith.healing.signals import signals
+
+_ACCESS = frozenset(
+    (
+        "AccessDenied",
+        "CredentialsExpired",
+        "CredentialsWrong",
+        "CredentialsMissing",
+        "ClockSkewed",
+        "TlsFailed",
+    )
+)
+_SOURCES = _ACCESS | {"SourceThrottled", "SourceMissing"}
+_VALUES = frozenset(
+    ("DuplicateRows", "NullNotAllowed", "ValueTooLong", "ValueDoesNotFit", "DivideByZero")
+)
+#: Errors of ours that several things can be behind of, and which of them what was said may name.
+_VAGUE: Mapping[str, frozenset[str]] = {
+    "SourceUnreachable": _SOURCES,
+    "SchemaUnreachable": _SOURCES,
+    "FileUnreadable": frozenset(("RecordMalformed", "ExecutorOutOfMemory")),
+    "WarehouseBusy": frozenset(
+        (
+            "SerializationConflict",
+            "Deadlock",
+            "LockTimeout",
+            "TooManyConnections",
+            "WarehouseFull",
+            "WarehouseOutOfMemory",
+        )
+    ),
+    "WarehouseUnreachable": _ACCESS | {"TooManyConnections", "WarehouseReadOnly"},
+    "LoadRefused": _SOURCES
+    | _VALUES
+    | {"TableUnknown", "ColumnUnknown", "TypesDoNotMatch", "TransactionAborted"}
+    | {"WarehouseReadOnly", "NotSupported"},
+    "LoadCancelled": frozenset(("StatementTimeout",)),
+}
+#: Errors of ours whose code has another name.
+_ALIASES: Mapping[str, str] = {"LostRace": "CommitConflict", "LoadGivenUp": "Fenced"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Classified:
+    """What an error was recognised as."""
+
+    code: ErrorCode
+    #: Further codes that fit, less specific than the first.
+    also: tuple[str, ...] = ()
+
+
+def classify(error: BaseException) -> Classified:
+    """The code of an exception; what nothing is known of is `Unclassified`."""
+    fitting = _fitting(of_exception(error))
+    own = _own(error)
+    if own is None:
+        return _classified(fitting)
+    refined = [code for code in fitting if code in _VAGUE.get(own, ())]
+    return _classified([*refined, own])
+
+
+def classify_text(text: str) -> Classified:
+    """The code of what somebody printed: a message, a stack trace, a log."""
+    seen = of_text(text)
+    ours = [name for name in seen.classes if name in codes()]
+    return _classified([*_fitting(seen), *ours])
+
+
+def _own(error: BaseException) -> str | None:
+    """The code of an error of ours, by its class."""
+    if not isinstance(error, GoldsmithError):
+        return None
+    own = _ALIASES.get(type(error).__name__, error.code)
+    return own if own in codes() else None
+
+
+def _fitting(seen: Evidence) -> list[str]:
+    return [signal.code for signal in signals() if signal.fits(seen)]
+
+
+def _classified(fitting: list[str]) -> Classified:
+    first, *rest = dict.fromkeys(fitting) if fitting else (UNCLASSIFIED,)
+    return Classified(code=codes()[first], also=tuple(rest))

@@ -1,0 +1,1 @@
+"""The remedies, one a file: the file's name is the word of the catalog's rows."""

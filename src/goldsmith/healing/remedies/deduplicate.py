@@ -1,0 +1,15 @@
+"""Keep one row of each key, the newest by the stage's watermark."""
+
+from __future__ import annotations
+
+from goldsmith.healing.failure import Decision, Failure, rerun
+from goldsmith.healing.remedy import remedy
+
+
+@remedy
+def deduplicate(failure: Failure, *, keys: list[str] | None = None) -> Decision | None:
+    by = keys or list(failure.stage.get("keys", ()))
+    if not by or failure.adjusted.get("deduplicate"):
+        return None
+    because = f"one row of each {', '.join(by)} is kept"
+    return rerun(because, after=0, deduplicate=by)

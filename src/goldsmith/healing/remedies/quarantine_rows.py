@@ -1,0 +1,16 @@
+"""Keep the offending rows aside, with the reason, and publish the others.
+
+For records that cannot be parsed (`RecordMalformed`) and rows that break a check (`CheckFailed`).
+"""
+
+from __future__ import annotations
+
+from goldsmith.healing.failure import Decision, Failure, rerun
+from goldsmith.healing.remedy import remedy
+
+
+@remedy
+def quarantine_rows(failure: Failure) -> Decision | None:
+    if failure.adjusted.get("quarantine"):
+        return None
+    return rerun("offending rows are kept aside and the others published", after=0, quarantine=True)

@@ -1,0 +1,14 @@
+"""Go on without a stage whose row says `options: {optional: true}`."""
+
+from __future__ import annotations
+
+from goldsmith.healing.failure import Decision, Do, Failure
+from goldsmith.healing.remedy import remedy
+
+
+@remedy
+def skip_optional(failure: Failure) -> Decision | None:
+    if not failure.stage.get("options", {}).get("optional"):
+        return None
+    because = f"the stage is optional and failed with {failure.code}"
+    return Decision(do=Do.SKIP, because=because, adjust={"skip": because})

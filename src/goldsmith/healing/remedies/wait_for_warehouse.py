@@ -1,0 +1,16 @@
+"""Wait until the warehouse has room, longer each time, loading one stage at a time."""
+
+from __future__ import annotations
+
+from goldsmith.healing.failure import Decision, Failure, rerun
+from goldsmith.healing.remedy import remedy
+
+
+@remedy
+def wait_for_warehouse(
+    failure: Failure, *, wait_seconds: float = 60, limit: int = 3
+) -> Decision | None:
+    if failure.uses >= limit:
+        return None
+    wait = wait_seconds * 2**failure.uses
+    return rerun("the warehouse has no room for it right now", after=wait, at_once=1)

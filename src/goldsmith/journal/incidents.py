@@ -1,0 +1,191 @@
+"""Incidents: opened once for what they are about, seen to by a person, closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from goldsmith.errors import GoldsmithError, one_of
+from goldsmith.journal import stored
+from goldsmith.journal.clock import now
+from goldsmith.journal.definitions import incidents, outbox
+from goldsmith.journal.events_of_healing import IncidentChanged, IncidentOpened
+from goldsmith.journal.journal import Journal
+from goldsmith.journal.tables_of_healing import Incident, IncidentStatus, MessageStatus
+
+_OPEN = (IncidentStatus.OPEN.value, IncidentStatus.ACKNOWLEDGED.value)
+
+
+@dataclass(eq=False, kw_only=True)
+class UnknownIncident(GoldsmithError):
+    """There is no incident of that id."""
+
+    incident_id: str
+    known: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"There is no incident '{self.incident_id}'."
+
+    @property
+    def hint(self) -> str:
+        return f"Open: {one_of(self.known)}." if self.known else "No incident is open."
+
+
+@dataclass(eq=False, kw_only=True)
+class IncidentClosed(GoldsmithError):
+    """An incident that is closed stays as it is."""
+
+    incident_id: str
+
+    def __str__(self) -> str:
+        return f"The incident '{self.incident_id}' is closed."
+
+    @property
+    def hint(self) -> str:
+        return "What happens again opens a new one."
+
+
+def report(
+    journal: Journal, incident: Incident, *, connection: sa.Connection
+) -> tuple[Incident, bool]:
+    """Open an incident, or add to the one that is open about the same; and whether it is news."""
+    mine = (incidents.c.about == incident.about) & incidents.c.status.in_(_OPEN)
+    there = stored.select(connection, Incident, sa.select(incidents).where(mine))
+    if not there:
+        opened = stored.insert(connection, incident, opened_at=now(), last_at=now())
+        happened = IncidentOpened(
+            pipeline_id=opened.pipeline_id,
+            stage_order=opened.stage_order,
+            request_id=opened.request_id,
+            run_id=opened.run_id,
+            incident_id=opened.incident_id,
+            severity=str(opened.severity),
+            dataset_id=opened.dataset_id,
+            error_code=opened.error_code,
+            because=opened.cause,
+        )
+        journal.record(happened, connection=connection)
+        return opened, True
+    before = there[0]
+    worse = str(incident.severity) < str(before.severity)
+    changed = stored.update(
+        connection,
+        Incident,
+        incidents.c.incident_id == before.incident_id,
+        severity=min(str(incident.severity), str(before.severity)),
+        cause=incident.cause,
+        error_code=incident.error_code,
+        tried=list(incident.tried),
+        affected=list(incident.affected),
+        request_id=incident.request_id or before.request_id,
+        run_id=incident.run_id or before.run_id,
+        times=before.times + (incident.run_id not in (None, before.run_id)),
+        last_at=now(),
+    )
+    assert changed is not None
+    if worse:
+        because = f"it was {before.severity}"
+        journal.record(_changed(changed, because=because), connection=connection)
+    return changed, worse
+
+
+def acknowledge(journal: Journal, incident_id: str, by: str) -> Incident:
+    """Somebody looks after it."""
+    with journal.writing() as connection:
+        incident = _open(connection, incident_id)
+        seen = stored.update(
+            connection,
+            Incident,
+            incidents.c.incident_id == incident.incident_id,
+            status=IncidentStatus.ACKNOWLEDGED.value,
+            acknowledged_by=by,
+            acknowledged_at=now(),
+        )
+        assert seen is not None
+        journal.record(_changed(seen, actor=by), connection=connection)
+    return seen
+
+
+def close(
+    journal: Journal,
+    incident_id: str,
+    by: str,
+    because: str,
+    *,
+    connection: sa.Connection | None = None,
+) -> Incident:
+    """It is over; messages about it that nobody took are not sent any more."""
+    with journal.writing(connection) as writing:
+        incident = _open(writing, incident_id)
+        closed = stored.update(
+            writing,
+            Incident,
+            incidents.c.incident_id == incident.incident_id,
+            status=IncidentStatus.CLOSED.value,
+            closed_by=by,
+            closed_at=now(),
+            because=because,
+        )
+        assert closed is not None
+        writing.execute(
+            sa.update(outbox)
+            .where(
+                outbox.c.incident_id == incident.incident_id,
+                outbox.c.status == MessageStatus.WAITING.value,
+                outbox.c.attempts == 0,
+            )
+            .values(status=MessageStatus.CANCELLED.value)
+        )
+        journal.record(_changed(closed, actor=by, because=because), connection=writing)
+    return closed
+
+
+def open_about(about: list[str], *, connection: sa.Connection) -> list[Incident]:
+    """The open incidents about these."""
+    asked = sa.select(incidents).where(incidents.c.about.in_(about), incidents.c.status.in_(_OPEN))
+    return stored.select(connection, Incident, asked)
+
+
+def listed(journal: Journal, *, closed: bool = False, most: int | None = None) -> list[Incident]:
+    """Incidents, the worst first, of equally bad ones the newest; the open ones unless asked."""
+    asked = sa.select(incidents).order_by(incidents.c.severity, incidents.c.opened_at.desc())
+    if not closed:
+        asked = asked.where(incidents.c.status.in_(_OPEN))
+    with journal.reading() as connection:
+        return stored.select(connection, Incident, asked.limit(most))
+
+
+def get(journal: Journal, incident_id: str) -> Incident:
+    """One incident by its id."""
+    with journal.reading() as connection:
+        return _get(connection, incident_id)
+
+
+def _get(connection: sa.Connection, incident_id: str) -> Incident:
+    asked = sa.select(incidents).where(incidents.c.incident_id == incident_id)
+    found = stored.select(connection, Incident, asked)
+    if not found:
+        known = sa.select(incidents.c.incident_id).where(incidents.c.status.in_(_OPEN)).limit(20)
+        raise UnknownIncident(
+            incident_id=incident_id, known=tuple(connection.execute(known).scalars())
+        )
+    return found[0]
+
+
+def _open(connection: sa.Connection, incident_id: str) -> Incident:
+    incident = _get(connection, incident_id)
+    if incident.status == IncidentStatus.CLOSED:
+        raise IncidentClosed(incident_id=incident_id)
+    return incident
+
+
+def _changed(incident: Incident, **more: Any) -> IncidentChanged:
+    return IncidentChanged(
+        status=incident.status,
+        pipeline_id=incident.pipeline_id,
+        incident_id=incident.incident_id,
+        severity=incident.severity,
+        **more,
+    )

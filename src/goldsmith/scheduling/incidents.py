@@ -1,0 +1,277 @@
+"""Incidents as they come up: what did not heal, what went stale, and what passed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
+from goldsmith.catalog.pipelines import Pipeline
+from goldsmith.healing.codes import codes
+from goldsmith.healing.failure import Do, Failure
+from goldsmith.healing.heal import Healed
+from goldsmith.healing.severity import may_age, severity_of
+from goldsmith.journal import incidents, outbox, stored
+from goldsmith.journal.clock import read_clock
+from goldsmith.journal.definitions import healing_uses, stage_runs
+from goldsmith.journal.ids import new_id
+from goldsmith.journal.tables import Request, RunStatus, StageRun
+from goldsmith.journal.tables_of_healing import HealingUse, Incident, Message
+from goldsmith.planning.survey import Survey
+from goldsmith.runtime import Runtime
+
+STALE = "DatasetStale"
+_FINE = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Freshness:
+    """How old a dataset is."""
+
+    dataset_id: str
+    pipeline_id: str
+    last_update: datetime | None
+    #: Since the last update; where there was none, since the pipeline was declared.
+    hours_stale: float | None
+    #: How old it may get; None where nobody said.
+    may_be_hours: float | None
+    severity: str | None
+
+    @property
+    def is_stale(self) -> bool:
+        return (
+            self.hours_stale is not None
+            and self.may_be_hours is not None
+            and self.hours_stale > self.may_be_hours
+        )
+
+
+def after_request(
+    runtime: Runtime,
+    request: Request,
+    tries: Sequence[StageRun],
+    healed: Sequence[tuple[Failure, Healed]],
+    connection: sa.Connection,
+) -> None:
+    """Open an incident for each failure that is held, close those of stages that passed."""
+    fine = [f"stage:{o.pipeline_id}-{o.stage_order}" for o in tries if o.status in _FINE]
+    fine += [f"dataset:{o.target_id}" for o in tries if o.status == RunStatus.SUCCEEDED]
+    for passed in incidents.open_about(fine, connection=connection):
+        because = f"{passed.about} passed in request {request.request_id}"
+        incidents.close(
+            runtime.journal, passed.incident_id, "goldsmith", because, connection=connection
+        )
+    held = [(f, made) for f, made in healed if made.decision.do is Do.HOLD]
+    if held:
+        survey = runtime.surveyor.survey()
+        ages = _last_updates(connection)
+        for failure, made in held:
+            found = _of_failure(survey, failure, made, ages, connection)
+            _report(runtime, survey, found, connection)
+
+
+def keep_up(runtime: Runtime) -> list[Incident]:
+    """Open incidents of datasets gone stale, and let the open ones rise as their data ages."""
+    survey = runtime.surveyor.survey()
+    stale = {one.dataset_id: one for one in freshness(runtime) if one.is_stale}
+    waiting = {one.dataset_id: one for one in incidents.listed(runtime.journal)}
+    changed = []
+    with runtime.journal.writing() as connection:
+        for dataset, fresh in stale.items():
+            there = waiting.get(dataset)
+            found = _of_stale(survey, fresh) if there is None else _aged(there, fresh)
+            if there is None or str(found.severity) < str(there.severity):
+                changed.append(_report(runtime, survey, found, connection))
+    return changed
+
+
+def freshness(runtime: Runtime) -> list[Freshness]:
+    """Every dataset that stages write, the stalest first."""
+    survey = runtime.surveyor.survey()
+    levels = list(survey.rows.rows(SeverityLevel))
+    with runtime.journal.reading() as connection:
+        ages, now = _last_updates(connection), read_clock(connection)
+    found = {
+        str(near.stage.target_id): _fresh(
+            str(near.stage.target_id),
+            near.pipeline,
+            ages.get(str(near.stage.target_id)),
+            now,
+            levels,
+        )
+        for near in survey.stages.values()
+        if near.stage.target_id is not None and near.pipeline is not None
+    }
+    return sorted(found.values(), key=lambda one: -(one.hours_stale or 0.0))
+
+
+def _fresh(
+    dataset: str,
+    pipeline: Pipeline,
+    last: datetime | None,
+    now: datetime,
+    levels: Sequence[SeverityLevel],
+) -> Freshness:
+    since = last or pipeline.created_at
+    hours = None if since is None else (now - since.astimezone(UTC)).total_seconds() / 3600
+    may_be = None
+    if pipeline.sla_minutes is not None:
+        may_be = pipeline.sla_minutes / 60
+    elif pipeline.schedule and pipeline.enabled:
+        may_be = may_age(levels, pipeline.impact)
+    severity = severity_of(levels, hours, pipeline.impact)
+    return Freshness(
+        dataset_id=dataset,
+        pipeline_id=pipeline.pipeline_id,
+        last_update=last,
+        hours_stale=hours,
+        may_be_hours=may_be,
+        severity=severity if may_be is not None and (hours or 0) > may_be else None,
+    )
+
+
+def _last_updates(connection: sa.Connection) -> dict[str, datetime]:
+    # A stage that found nothing new has seen to it that its dataset is up to date.
+    asked = (
+        sa.select(stage_runs.c.target_id, sa.func.max(stage_runs.c.ended_at))
+        .where(stage_runs.c.status.in_([status.value for status in _FINE]))
+        .group_by(stage_runs.c.target_id)
+    )
+    found = connection.execute(asked)
+    read = StageRun.table.by_name["ended_at"].from_storage
+    return {str(target): read(at) for target, at in found if at is not None}
+
+
+def _of_failure(
+    survey: Survey,
+    failure: Failure,
+    made: Healed,
+    ages: dict[str, datetime],
+    connection: sa.Connection,
+) -> Incident:
+    near = survey.stages.get(failure.stage_id)
+    pipeline = None if near is None else near.pipeline
+    last = ages.get(str(failure.target_id))
+    hours = None
+    if last is not None:
+        hours = (read_clock(connection) - last).total_seconds() / 3600
+    levels = survey.rows.rows(SeverityLevel)
+    code = codes().get(failure.code)
+    return Incident(
+        incident_id=new_id("incident"),
+        severity=severity_of(levels, hours, pipeline.impact if pipeline else "none"),
+        about=f"stage:{failure.stage_id}",
+        pipeline_id=failure.pipeline_id,
+        stage_order=failure.stage_order,
+        dataset_id=failure.target_id,
+        error_code=failure.code,
+        cause=f"{failure.message or failure.code} ({made.decision.because})",
+        runbook=None if code is None else f"{code.cause} {code.advice}",
+        tried=tuple(_tried(failure, connection)),
+        affected=tuple(downstream(survey, str(failure.target_id))),
+        owner=None if pipeline is None else pipeline.owner,
+        request_id=failure.request_id,
+        run_id=failure.run_id,
+    )
+
+
+def _tried(failure: Failure, connection: sa.Connection) -> Iterator[str]:
+    asked = (
+        sa.select(healing_uses)
+        .where(
+            healing_uses.c.request_id == failure.request_id,
+            healing_uses.c.pipeline_id == failure.pipeline_id,
+            healing_uses.c.stage_order == failure.stage_order,
+        )
+        .order_by(healing_uses.c.at)
+    )
+    for use in stored.select(connection, HealingUse, asked):
+        yield f"{use.remedy} for {use.error_code}: {use.because} ({use.outcome})"
+
+
+def downstream(survey: Survey, dataset: str) -> list[str]:
+    """Every dataset fed by this one, nearest first."""
+    found: dict[str, None] = {}
+    edge = [dataset]
+    while edge:
+        reads = set(edge)
+        edge = []
+        for near in survey.stages.values():
+            target = near.stage.target_id
+            fed = any(one.dataset_id in reads for one in near.inputs)
+            if fed and target is not None and target != dataset and target not in found:
+                found[target] = None
+                edge.append(target)
+    return list(found)
+
+
+def _of_stale(survey: Survey, fresh: Freshness) -> Incident:
+    pipeline = survey.rows.table(Pipeline).get((fresh.pipeline_id,))
+    return Incident(
+        incident_id=new_id("incident"),
+        severity=fresh.severity,
+        about=f"dataset:{fresh.dataset_id}",
+        pipeline_id=fresh.pipeline_id,
+        dataset_id=fresh.dataset_id,
+        error_code=STALE,
+        cause=_stale_says(fresh),
+        runbook="See `goldsmith why` of the dataset: what should have written it did not run.",
+        affected=tuple(downstream(survey, fresh.dataset_id)),
+        owner=None if pipeline is None else pipeline.owner,
+    )
+
+
+def _aged(incident: Incident, fresh: Freshness) -> Incident:
+    cause = incident.cause
+    if incident.error_code == STALE:
+        cause = _stale_says(fresh)
+    return incident.with_(severity=fresh.severity, cause=cause)
+
+
+def _stale_says(fresh: Freshness) -> str:
+    if fresh.last_update is None:
+        return (
+            f"{fresh.dataset_id} was never written, {fresh.hours_stale:.1f} h after it was declared"
+        )
+    return (
+        f"{fresh.dataset_id} is {fresh.hours_stale:.1f} h old and may be {fresh.may_be_hours:g} h"
+    )
+
+
+def _report(
+    runtime: Runtime, survey: Survey, incident: Incident, connection: sa.Connection
+) -> Incident:
+    """Open it or add to it, and tell whoever wants to know, in the same transaction."""
+    kept, is_news = incidents.report(runtime.journal, incident, connection=connection)
+    if is_news:
+        for message in messages(kept, survey.rows.rows(NotificationRoute)):
+            outbox.put(message, connection=connection)
+    return kept
+
+
+def messages(incident: Incident, routes: Iterable[NotificationRoute]) -> Iterator[Message]:
+    """What to tell whom of an incident; one message for each route and severity."""
+    for route in routes:
+        if not route.enabled or str(incident.severity) > route.least_severity:
+            continue
+        if route.pipelines and incident.pipeline_id not in route.pipelines:
+            continue
+        body = {"text": _text(incident)} if route.kind == "slack" else incident.as_plain()
+        yield Message(
+            message_id=f"{route.route_id}:{incident.incident_id}:{incident.severity}",
+            route_id=route.route_id,
+            incident_id=incident.incident_id,
+            body=body,
+        )
+
+
+def _text(incident: Incident) -> str:
+    owner = f" Owner: {incident.owner}." if incident.owner else ""
+    more = f" {len(incident.affected)} datasets depend on it." if incident.affected else ""
+    return (
+        f"[{incident.severity}] {incident.error_code} in {incident.pipeline_id}: {incident.cause}."
+        f"{more}{owner} {incident.runbook or ''} ({incident.incident_id})"
+    )

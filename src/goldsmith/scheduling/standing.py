@@ -1,0 +1,82 @@
+"""Requests that must not stay where they stand: of the dead, released, waiting though stopped."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import UTC, datetime
+
+from goldsmith.catalog.flags import Flag
+from goldsmith.journal import events, requests, runs
+from goldsmith.journal.owners import is_gone
+from goldsmith.journal.tables import Request, RequestStatus
+from goldsmith.planning.selection import NothingSelected, select
+from goldsmith.planning.stops import Stops
+from goldsmith.runtime import Runtime
+from goldsmith.scheduling.resuming import Resumed
+
+
+def put_back_the_dead(runtime: Runtime) -> list[Request]:
+    """Requests whose worker is gone wait again; their runs are written down as interrupted."""
+    journal = runtime.journal
+    back = []
+    for left in requests.standing(journal, RequestStatus.RUNNING):
+        if not is_gone(left.worker):
+            continue
+        with journal.writing() as connection:
+            for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
+                if run.ended_at is None:
+                    ended = events.RunInterrupted(because="its process died")
+                    runs.finish_run(journal, run.run_id, ended, connection=connection)
+            back.append(
+                requests.requeue(
+                    journal,
+                    left.request_id,
+                    "its worker died",
+                    worker=left.worker,
+                    connection=connection,
+                )
+            )
+    return back
+
+
+def put_back_the_released(runtime: Runtime) -> list[Request]:
+    """Requests that were stopped wait again once no row stops what they were stopped at."""
+    journal = runtime.journal
+    held = requests.standing(journal, RequestStatus.STOPPED)
+    if not held:
+        return []
+    survey = runtime.surveyor.survey()
+    stops = Stops.of(survey.rows.rows(Flag), datetime.now(UTC))
+    back = []
+    for request in held:
+        stopped = runs.stages_stopped(journal, request.run_ids)
+        if not stopped:
+            # It was not even begun. Of a pipeline that is gone there is nothing to put back.
+            with contextlib.suppress(NothingSelected):
+                stopped = list(select(survey, request.selection))
+        there = [survey.stages[name] for name in stopped if name in survey.stages]
+        if there and not any(stops.on(near) for near in there):
+            back.append(requests.requeue(journal, request.request_id, "what stopped it is gone"))
+    return back
+
+
+def stop_what_waits(runtime: Runtime) -> list[Request]:
+    """Requests that wait for a retry are stopped while they wait, where a row stops all of them."""
+    journal = runtime.journal
+    waiting = [
+        request
+        for request in requests.standing(journal, RequestStatus.WAITING)
+        if request.not_before is not None
+    ]
+    if not waiting:
+        return []
+    survey = runtime.surveyor.survey()
+    stops = Stops.of(survey.rows.rows(Flag), datetime.now(UTC))
+    stopped = []
+    for request in waiting:
+        with contextlib.suppress(NothingSelected):
+            names = select(survey, Resumed.of(request).selection)
+            why = [stops.on(survey.stages[name]) for name in names]
+            if why and None not in why:
+                stopped.append(requests.stopped(journal, request.request_id, because=why[0]))
+    return stopped

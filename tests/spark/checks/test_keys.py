@@ -1,0 +1,66 @@
+"""Keys counted by their hashes are counted as exactly as by their values."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import Evaluation, evaluate
+from goldsmith.checks.planned import planned
+
+NOW = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
+CHECKS = planned(
+    [
+        {"type": "unique", "column": "id"},
+        {"type": "unique", "columns": ["id", "x"]},
+        {"type": "unique", "columns": ["x", "z"], "nulls": "equal"},
+        {"type": "unique", "column": "x", "nulls": "broken", "where": "id < 40"},
+        {"type": "distinct_count", "column": "x", "min": 0},
+        {"type": "distinct_count", "column": "id", "min": 0},
+        {"type": "unique_share", "column": "z", "min": 0},
+        {"type": "most_common_value", "column": "x", "values": [1]},
+        {"type": "row_count", "min": 1},
+    ]
+)
+
+
+def test_hashes_and_values_give_the_same_counts(quick: SparkSession) -> None:
+    rows = quick.range(100).select(
+        # Two of a hundred repeat: suspects are sorted out by their hash.
+        F.when(F.col("id") == 99, 98).otherwise(F.col("id")).alias("id"),
+        F.when(F.col("id") % 5 != 0, F.col("id") % 7).alias("x"),
+        # Equal as numbers, not as bits.
+        F.when(F.col("id") % 2 == 0, F.lit(-0.0)).otherwise(F.lit(0.0)).alias("z"),
+    )
+    by_hash = evaluate(rows, CHECKS, NOW)
+    by_value = evaluate(rows, CHECKS, NOW, few=True)
+    assert [one.error for one in by_hash] == [None] * len(CHECKS)
+    told = [(one.passed, one.broken, one.of, one.observed) for one in by_hash]
+    assert told == [(one.passed, one.broken, one.of, one.observed) for one in by_value]
+    assert [one.broken for one in by_hash[:2]] == [2, 0]
+    assert [one.observed for one in by_hash[4:7]] == [7, 99, 0.01]
+
+
+def test_what_cannot_be_resolved_takes_no_part_in_the_write(quick: SparkSession) -> None:
+    checks = planned(
+        [
+            {"type": "expression", "sql": "nothing > 1"},
+            {"type": "not_null", "column": "id"},
+            {"type": "not_null", "column": "nowhere"},
+        ]
+    )
+    rows = quick.range(3)
+    evaluation = Evaluation(rows.schema, checks, NOW)
+    evaluation.prove(rows)
+    measured = rows.agg(*evaluation.measures()).collect()[0].asDict()
+    outcomes = evaluation.outcomes(measured, {})
+    assert list(evaluation.broken_rows()) == [1]
+    assert [one.passed for one in outcomes] == [False, True, False]
+    assert [one.error.code if one.error else None for one in outcomes] == [
+        "CheckRaised",
+        None,
+        "ColumnNotThere",
+    ]

@@ -1,0 +1,138 @@
+"""Killed anywhere, in every write mode, on every target: the next run ends with the right rows."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goldsmith.engine.faults import POINTS
+from servers import redshift as redshift_server
+from servers import s3 as s3_server
+from servers.postgres import Postgres
+from stories.line import Line, Place
+from stories.warm import WarmSpark, warm_spark
+
+MODES = ("append", "overwrite", "merge", "scd2")
+PLACES = ("lake", "duckdb", "postgres", "redshift")
+BUCKET = "line-staging"
+#: From here on readers see the new rows.
+_PUBLISHED = {
+    *("warehouse-committed", "staging-removed", "published", "branch-dropped", "staged-removed"),
+    *("inputs-counted", "recorded", "lease-released", "run-finished", "request-done"),
+}
+_ONLY_LAKE = {
+    *("table-made", "schema-changed", "branch-made", "rows-kept", "rows-taken-back"),
+    "branch-dropped",
+}
+_ONLY_WAREHOUSE = {
+    *("staged", "staging-table-made", "warehouse-copied", "warehouse-merged", "staged-removed"),
+    *("warehouse-ledger-written", "warehouse-committed", "staging-removed"),
+}
+#: A run settles what a dead one left, so it dies there only after another has died here.
+_SETTLING = {"written": "settle-cleaned", "audited": "settle-asked", "before-publish": "settled"}
+_SETTLING |= {"published": "settle-cleaned", "inputs-counted": "settle-asked"}
+
+
+def points(mode: str, place: str) -> Iterator[str]:
+    """Every point such a stage meets, those of settling twice: unpublished and published."""
+    left_out = _ONLY_WAREHOUSE if place == "lake" else _ONLY_LAKE
+    if mode not in ("merge", "scd2"):
+        left_out = left_out | {"rows-kept"}
+    if mode != "append":
+        left_out = left_out | {"rows-taken-back"}
+    for point in POINTS:
+        # Only what was published can be taken back: that comes last.
+        if point in left_out or point == "rows-taken-back" or point.startswith("settle"):
+            continue
+        yield point
+        if point in _SETTLING:
+            yield _SETTLING[point]
+    if "rows-taken-back" not in left_out:
+        yield "rows-taken-back"
+
+
+def test_the_matrix_leaves_no_point_out() -> None:
+    met = [set(points(mode, place)) for mode in MODES for place in PLACES]
+    assert set().union(*met) == set(POINTS)
+    assert min(len(each) for each in met) >= 25
+
+
+@pytest.fixture(scope="module")
+def warm() -> Iterator[WarmSpark]:
+    with warm_spark() as spark:
+        yield spark
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+    """The kind of target the test asks for, on a server of its own where it is one."""
+    kind: str = request.param
+    if kind in ("lake", "duckdb"):
+        yield Place(kind=kind)
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    database = f"line_{os.getpid()}_{next(_NUMBERS)}"
+    server.create(database)
+    url = server.url(database)
+    if kind == "postgres":
+        yield Place(kind=kind, url=url, toml=f'[warehouses.postgres]\nurl = "{url}"\n')
+    else:
+        yield from _redshift(url, tmp_path / "line")
+    server.drop(database)
+
+
+_NUMBERS = itertools.count()
+
+
+def _redshift(url: str, folder: Path) -> Iterator[Place]:
+    with s3_server.running(BUCKET) as s3, redshift_server.running(url, s3) as standin:
+        home = folder / ".goldsmith"
+        toml = (
+            f'[storage]\nendpoint = "{s3.endpoint}"\naccess_key = "env:S3_KEY"\n'
+            f'secret_key = "env:S3_SECRET"\nbind = {{ "s3://line/" = "{home}/s3/line" }}\n'
+            f'[lake]\nwarehouse = "{home}/lake"\nio = "hadoop"\n'
+            f'[warehouses.redshift]\nhost = "127.0.0.1"\nport = {standin.port}\n'
+            f'database = "{url.rpartition("/")[2]}"\nuser = "postgres"\nssl = false\n'
+            f'staging = "s3://{BUCKET}/staging"\niam_role = "arn:aws:iam::123456789012:role/copy"\n'
+        )
+        keys = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
+        client = s3.client()
+        yield Place(kind="redshift", url=url, toml=toml, environ=keys, s3=client, bucket=BUCKET)
+        client.close()
+
+
+@pytest.mark.soak
+@pytest.mark.postgres
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("place", PLACES, indirect=True)
+def test_killed_anywhere_the_next_run_is_right(
+    tmp_path: Path, place: Place, mode: str, warm: WarmSpark
+) -> None:
+    line = Line.make(tmp_path / "line", mode, place, warm.environ)
+    seen: Counter[tuple[Any, ...]] = Counter()
+    for number, point in enumerate(points(mode, place.kind)):
+        line.bring(number, broken=point == "quarantine-written")
+        if point == "rows-taken-back":
+            line.bring(0, amount=11)
+        killed = line.run(fault=point)
+        warm.end_spark()
+        assert killed.returncode == -9, f"{point} was never met:\n{killed.stdout}{killed.stderr}"
+        if point in _PUBLISHED:
+            seen = line.expected()
+        assert line.rows() == seen, f"after {point}"
+    done = line.run()
+    warm.end_spark()
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert line.rows() == line.expected()
+    kept = line.kept_aside()
+    # An overwrite reads everything each time, and meets the broken record each time.
+    assert kept == [1] * (len(kept) if mode == "overwrite" else 1)
+    assert kept
+    assert line.litter() == {}
