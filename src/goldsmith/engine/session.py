@@ -29,7 +29,8 @@ def start(places: Places) -> SparkSession:
 
 def quieten() -> None:
     """pyspark writes every SQL error to standard error by itself; we report it once."""
-    logging.getLogger("SQLQueryContextLogger").disabled = True
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(name).disabled = True
 
 
 @contextmanager
