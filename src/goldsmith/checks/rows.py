@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
+#: Types that Arrow has no word for.
+_NOT_BY_ARROW = ("variant", "interval")
+#: Data frames have no CHAR and VARCHAR: Spark reads them as texts too.
+_CHARS = re.compile(r"\b(?:var)?char\s*\(\s*\d+\s*\)", re.IGNORECASE)
 _WHOLE = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
@@ -40,7 +45,21 @@ def frame(spark: SparkSession, schema: str | None, rows: Sequence[Mapping[str, A
     struct = _parsed(schema) if schema is not None else inferred(rows)
     names = struct.fieldNames()
     made = [_row(struct, names, place, row) for place, row in enumerate(rows, start=1)]
-    return spark.createDataFrame(made, struct, verifySchema=False)
+    if not struct.fields:
+        return spark.range(len(made)).drop("id")
+    if any(word in struct.simpleString() for word in _NOT_BY_ARROW):
+        return spark.createDataFrame(made, struct, verifySchema=False)
+    return spark.createDataFrame(_as_arrow(made, struct), struct)
+
+
+def _as_arrow(made: list[tuple[Any, ...]], struct: StructType) -> Any:
+    """The rows as Spark takes them without a worker: several times quicker for a few of them."""
+    from pyspark.sql.conversion import LocalDataToArrowConversion
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    if not made:
+        return to_arrow_schema(struct).empty_table()
+    return LocalDataToArrowConversion.convert(made, struct, use_large_var_types=False)
 
 
 def _parsed(schema: str) -> StructType:
@@ -48,7 +67,7 @@ def _parsed(schema: str) -> StructType:
     from pyspark.sql.types import StructType
 
     try:
-        struct = StructType.fromDDL(schema)
+        struct = StructType.fromDDL(_CHARS.sub("STRING", schema))
     except PySparkException as error:
         raise BadRows(problem=f"The schema '{schema}' is none: {_first(error)}") from error
     if not isinstance(struct, StructType):
@@ -156,8 +175,6 @@ def _bytes(value: Any) -> bytes:
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
     "string": _text,
-    "char": _text,
-    "varchar": _text,
     "boolean": _flag,
     "float": float,
     "double": float,
