@@ -307,6 +307,7 @@ def test_rows_for_a_warehouse_are_parted_too(
     )
     done = bench.run()[3]
 
+    assert done.status == "succeeded", done.error_message or done.because
     assert counts(done) == (6, len(written), 1, 2)
     file = bench.runtime.settings.warehouses["redshift"].path
     with duckdb.connect(str(file), read_only=True) as connection:
