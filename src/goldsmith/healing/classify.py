@@ -63,6 +63,8 @@ def classify(error: BaseException) -> Classified:
     """The code of an exception; what nothing is known of is `Unclassified`."""
     fitting = _fitting(of_exception(error))
     own = _own(error)
+    if own is None and isinstance(error, GoldsmithError):
+        return Classified(code=_by_class(error), also=tuple(dict.fromkeys(fitting)))
     if own is None:
         return _classified(fitting)
     refined = [code for code in fitting if code in _VAGUE.get(own, ())]
@@ -82,6 +84,17 @@ def _own(error: BaseException) -> str | None:
         return None
     own = _ALIASES.get(type(error).__name__, error.code)
     return own if own in codes() else None
+
+
+def _by_class(error: GoldsmithError) -> ErrorCode:
+    """The code of an error of ours that stages rarely meet: its class says all there is to it."""
+    return ErrorCode(
+        name=error.code,
+        family="goldsmith",
+        cause=(type(error).__doc__ or "").strip(),
+        advice=error.hint or "",
+        may_pass=error.transient,
+    )
 
 
 def _fitting(seen: Evidence) -> list[str]:
