@@ -217,7 +217,7 @@ def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str
             table = _table(spark, dataset)
             # One snapshot, however often it is read and whoever publishes meanwhile.
             snapshot = table.current_snapshot()
-            reader = spark.read if snapshot is None else spark.read.option("snapshot-id", snapshot)
+            reader = spark.read if snapshot is None else spark.read.option("versionAsOf", snapshot)
             return reader.table(table.sql_name)
         case _:
             assert dataset.target is not None

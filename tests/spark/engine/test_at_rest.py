@@ -33,7 +33,7 @@ def test_a_dataset_at_rest_is_judged_by_its_own_rules_and_others(bench: Bench) -
     }
     result = told["results"][0]
     assert result["check_name"] == "in_range"
-    assert result["actual_value"] == "1 of 3 rows broken"
+    assert result["actual_value"] == "1 of 3 rows broken", result["message"]
     assert result["message"].startswith("FAILED: ")
     found = recent(bench.runtime.journal, dataset_id=dataset, failed=True, most=2)
     verdicts = sorted(found, key=lambda one: one.place)
