@@ -195,11 +195,14 @@ def test_an_s3_that_does_not_give_its_files(
         bench = elsewhere(on(endpoint))
         bench.apply(from_bucket(bucket))
         code, hint = says(bench)
-        assert code == {
-            "refused": "SourceUnreachable",
-            "wrong credentials": "CredentialsWrong",
-            "no such bucket": "SourceMissing",
-        }[how]
+        assert (
+            code
+            == {
+                "refused": "SourceUnreachable",
+                "wrong credentials": "CredentialsWrong",
+                "no such bucket": "SourceMissing",
+            }[how]
+        )
         assert "config check" in hint
         assert bench.litter() == []
 

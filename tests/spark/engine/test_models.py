@@ -13,9 +13,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import Evaluation
 from goldsmith.engine.destinations.destination import Order
 from goldsmith.engine.destinations.lake import LakeDestination
 from goldsmith.engine.schema import fit
+from goldsmith.engine.split import Split
 from goldsmith.engine.writers.scd2 import with_validity
 from spark.engine.conftest import Bench
 from warehouses import model
@@ -74,8 +77,10 @@ class Table:
             "watermark": "at",
             "partition_by": (),
             "options": {},
-            "measures": [_rows()],
-            "needs_pass": False,
+            "split": Split(evaluation=Evaluation(frame.schema, [], Context(now=NOON))),
+            "measure_beside": None,
+            "keep_broken": lambda broken, repeats: 0,
+            "look": lambda *seen: {},
             "from_scratch": False,
             **more,
         }
@@ -85,12 +90,6 @@ class Table:
     def rows(self, *columns: str) -> Counter[tuple[Any, ...]]:
         found = self.spark.table(self.destination.table.sql_name).select(*columns)
         return Counter(tuple(row) for row in found.collect())
-
-
-def _rows() -> Any:
-    from pyspark.sql import functions as F
-
-    return F.count(F.lit(1)).alias("rows")
 
 
 def merge_is_as_the_model(bench: Bench, loads: list[list[model.Row]]) -> None:
