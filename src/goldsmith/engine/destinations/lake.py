@@ -58,7 +58,7 @@ class LakeDestination:
             else self._write_observed(order, branch)
         )
         faults.reach("written")
-        summary = self.table.summary(order.stage_run_id) or {}
+        summary = self._summary(order.stage_run_id)
         size = summary.get("added-files-size")
         return replace(
             aside,
@@ -174,13 +174,24 @@ class LakeDestination:
 
     def _agree(self, order: Order, counted: int) -> None:
         """What was counted on the way is what was written; raises where it is not."""
-        written = int((self.table.summary(order.stage_run_id) or {}).get("added-records", 0))
+        written = int(self._summary(order.stage_run_id).get("added-records", 0))
         if written != counted:
             raise CountsDisagree(
                 target=self.target.target_id,
                 counted=f"{counted:,} rows",
                 written=f"{written:,}",
             )
+
+    def _summary(self, stage_run_id: str) -> Mapping[str, Any]:
+        """Snapshot id and summary of what a stage run wrote, wherever it is; it takes no job."""
+        lake = self.places.lake()
+        assert lake is not None  # Spark made the table there
+        snapshots = lake.load_table(self.table.parts[1:]).metadata.snapshots
+        for snapshot in reversed(snapshots):
+            said = {} if snapshot.summary is None else snapshot.summary.additional_properties
+            if said.get(RUN_PROPERTY) == stage_run_id:
+                return {"snapshot_id": str(snapshot.snapshot_id), **said}
+        return {}
 
     def _folder(self, stage_run_id: str) -> str:
         """Where rows are staged: with the table's own files, which the good ones become."""
@@ -245,7 +256,7 @@ class LakeDestination:
         snapshot = self.table.published(stage_run_id)
         if snapshot is None:
             return None
-        found = _published(self.table.summary(stage_run_id) or {"snapshot_id": snapshot})
+        found = _published(self._summary(stage_run_id))
         return replace(found, snapshot=snapshot)
 
     def cancel(self) -> bool:
