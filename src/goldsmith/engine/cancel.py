@@ -30,9 +30,12 @@ AGAIN_SECONDS = 0.1
 @contextmanager
 def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
     """Jobs begun in here carry the stage run's id, and are cancelled once the work has to end."""
-    over = threading.Event()
+    over, wake = threading.Event(), threading.Event()
+    work.ended.wakes.append(wake)
+    if work.ended.cause is not None:
+        wake.set()  # the order came first
     watcher = threading.Thread(
-        target=_cancel_when_ended, args=(spark, work, over), name="cancel", daemon=True
+        target=_cancel_when_ended, args=(spark, work, over, wake), name="cancel", daemon=True
     )
     if is_connect(spark):
         spark.addTag(work.stage_run_id)
@@ -43,6 +46,7 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
         yield
     finally:
         over.set()
+        wake.set()
         watcher.join()
         if is_connect(spark):
             spark.removeTag(work.stage_run_id)
@@ -50,10 +54,11 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
             spark.sparkContext.removeJobTag(work.stage_run_id)
 
 
-def _cancel_when_ended(spark: SparkSession, work: Work, over: threading.Event) -> None:
+def _cancel_when_ended(
+    spark: SparkSession, work: Work, over: threading.Event, wake: threading.Event
+) -> None:
+    wake.wait()
     while not over.is_set():
-        if not work.ended.wait(AGAIN_SECONDS):
-            continue
         cancel_jobs(spark, work.stage_run_id)
         try:
             work.ended.cancel()

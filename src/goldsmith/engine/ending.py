@@ -74,6 +74,8 @@ class Ending:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
+        #: Woken by the order, and by whoever has nothing left to wait for.
+        self.wakes: list[threading.Event] = []
         self.cause: GoldsmithError | None = None
         self.ordered_at: datetime | None = None
         #: Looks at the rows now, for an order that nobody has given yet.
@@ -88,6 +90,8 @@ class Ending:
                 self.cause = cause
                 self.ordered_at = datetime.now(UTC)
         self._event.set()
+        for wake in tuple(self.wakes):
+            wake.set()
 
     def check(self) -> None:
         """Raises where the stage has to end, by the rows as they are at this moment."""
