@@ -38,6 +38,8 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
         spark.addTag(work.stage_run_id)
     else:
         spark.sparkContext.addJobTag(work.stage_run_id)
+        # A task that sleeps or waits for the other end is woken; Connect does so by itself.
+        spark.sparkContext.setInterruptOnCancel(True)
     watcher.start()
     try:
         yield
@@ -48,6 +50,7 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
             spark.removeTag(work.stage_run_id)
         else:
             spark.sparkContext.removeJobTag(work.stage_run_id)
+            spark.sparkContext.setInterruptOnCancel(False)
 
 
 def _cancel_when_ended(spark: SparkSession, work: Work, over: threading.Event) -> None:

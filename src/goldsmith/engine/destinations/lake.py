@@ -14,6 +14,7 @@ from goldsmith.engine.addresses import kept_address, lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published, Samples
 from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
+from goldsmith.engine.lake_refs import LakeRefs
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.parting import CountsDisagree, part
 from goldsmith.engine.registering import register
@@ -42,6 +43,8 @@ class LakeDestination:
         self.target = target
         self.places = places
         self.table = LakeTable(spark, layer, target.target_id.replace(".", "__"))
+        #: To settle what is left of a stage run, whether or not Spark has a slot for us.
+        self.refs = LakeRefs(places, *self.table.parts[1:])
         self.resource = (target.location or target.target_id).rstrip("/")
 
     def schema(self, rows: DataFrame) -> StructType | None:
@@ -241,13 +244,8 @@ class LakeDestination:
         return _published(summary)
 
     def published(self, stage_run_id: str) -> Published | None:
-        if not self.table.exists():
-            return None
-        snapshot = self.table.published(stage_run_id)
-        if snapshot is None:
-            return None
-        found = _published(self.table.summary(stage_run_id) or {"snapshot_id": snapshot})
-        return replace(found, snapshot=snapshot)
+        summary = self.refs.published(stage_run_id)
+        return None if summary is None else _published(summary)
 
     def cancel(self) -> bool:
         return False  # all of it is Spark's work, and Spark's jobs are cancelled by their tag
@@ -256,14 +254,14 @@ class LakeDestination:
         return self.table.rows_of_branch(_branch(order.stage_run_id))
 
     def clean(self, stage_run_id: str) -> None:
-        if not self.table.exists():
+        if not self.refs.exists():
             return
-        self.table.drop_branch(_branch(stage_run_id))
+        self.refs.drop_branch(_branch(stage_run_id))
         folder = self._folder(stage_run_id)
         if not staging.exists(self.places, folder):
             return
         # With the branch gone nothing more can be published: what main has now stays.
-        if self.table.has_files_in(kept_address(self.places, folder)):
+        if self.refs.has_files_in(kept_address(self.places, folder)):
             for side in (ASIDE, OUT):
                 staging.remove(self.places, f"{folder}/{SIDE}={side}")
         else:
