@@ -29,6 +29,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -151,9 +152,9 @@ class Project:
         }
 
 
-def until(holds: Callable[[], object], thread: threading.Thread | None = None) -> None:
+def until(holds: Callable[[], object], lives: Callable[[], bool]) -> None:
     while not holds():
-        if thread is not None and not thread.is_alive():
+        if not lives():
             raise RuntimeError("The stage ended before it was stopped.")
         time.sleep(0.01)
 
@@ -192,7 +193,7 @@ def by_flag(project: Project, tools: Tools, sql: str, seconds: float) -> Trial:
     pipeline = project.pipeline(sql)
     spark = tools.spark()
     with working(lambda: run(project, tools, pipeline)) as thread:
-        until(lambda: project.is_written(pipeline) and tasks(spark), thread)
+        until(lambda: project.is_written(pipeline) and tasks(spark), thread.is_alive)
         time.sleep(seconds)
         flagged = project.flag(pipeline)
     return project.times(pipeline, flagged)
@@ -203,7 +204,7 @@ def before_submission(project: Project, tools: Tools, sql: str) -> Trial:
     pipeline, holds = project.pipeline(sql), project.folder / "holds"
     os.environ["GOLDSMITH_FAULT"] = f"shaped:hold={holds}"
     with working(lambda: run(project, tools, pipeline)) as thread:
-        until(holds.exists, thread)
+        until(holds.exists, thread.is_alive)
         flagged = project.flag(pipeline)
         holds.unlink()
     del os.environ["GOLDSMITH_FAULT"]
@@ -216,12 +217,17 @@ def by_process(project: Project, sql: str, seconds: float) -> Trial:
     words = [str(GOLDSMITH), "--project", str(project.folder), "run", pipeline]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(words, stdout=quiet, stderr=quiet) as process:
-        until(lambda: project.is_written(pipeline))
+        lives = partial(_lives, process)
+        until(lambda: project.is_written(pipeline), lives)
         began = _worked(process.pid)
-        until(lambda: _worked(process.pid) > began + seconds)
+        until(lambda: _worked(process.pid) > began + seconds, lives)
         flagged = project.flag(pipeline)
         process.wait()
     return project.times(pipeline, flagged)
+
+
+def _lives(process: subprocess.Popen[bytes]) -> bool:
+    return process.poll() is None
 
 
 def _worked(pid: int) -> float:
@@ -251,7 +257,7 @@ def plainly(spark: SparkSession, job: Callable[[], object], seconds: float | Non
 
     with working(work) as thread:
         if seconds is not None:
-            until(lambda: tasks(spark), thread)
+            until(lambda: tasks(spark), thread.is_alive)
             time.sleep(seconds)
         flagged = time.monotonic()
         context.cancelJobGroup(group)
@@ -262,7 +268,7 @@ def plainly(spark: SparkSession, job: Callable[[], object], seconds: float | Non
         while thread.is_alive():
             context.cancelJobGroup(group)
             thread.join(0.1)
-    until(lambda: not tasks(spark))
+    until(lambda: not tasks(spark), lambda: True)
     last = time.monotonic() - flagged
     driver = math.inf if is_lost else returned[0] - flagged
     return {"driver_returned_at": driver, "last_task_ended_at": math.inf if is_lost else last}
@@ -296,9 +302,9 @@ def main() -> None:
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
+        subprocess.run([GOLDSMITH, "--project", folder, "run", "raw", "--quiet"], check=True)
         crossed = [by_process(project, CROSS, 4) for _ in range(said.trials)]
         with workshop(project.runtime) as tools:
-            run(project, tools, "raw")
             spark = tools.spark()
             written = [by_flag(project, tools, WRITE, 1) for _ in range(said.trials)]
             early = [before_submission(project, tools, WRITE) for _ in range(said.trials)]

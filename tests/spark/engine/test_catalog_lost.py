@@ -10,8 +10,6 @@ import pytest
 from psycopg import sql
 
 from goldsmith.catalog.errors import CatalogUnreachable
-from goldsmith.engine.ending import CatalogLost
-from goldsmith.errors import GoldsmithError
 from spark.engine.stopping import MEND, QUICK, SLEEP, Stopping
 
 pytestmark = [
@@ -54,23 +52,21 @@ def away(url: str) -> Iterator[Callable[[str], None]]:
             takes(True)
 
 
-def ends(stopping: Stopping) -> GoldsmithError | None:
-    """What the run ends with, once it is let go."""
+def ends(stopping: Stopping) -> None:
+    """The run goes on and comes to its end; a catalog that is away is all that may be wrong."""
     stopping.monkeypatch.delenv("GOLDSMITH_FAULT", raising=False)
     stopping.holds.unlink(missing_ok=True)
     assert stopping.thread is not None
     stopping.thread.join(120)
     assert not stopping.thread.is_alive()
-    error = stopping.errors[0] if stopping.errors else None
-    assert error is None or isinstance(error, GoldsmithError), error
-    return error
+    assert all(isinstance(error, CatalogUnreachable) for error in stopping.errors)
 
 
 def test_a_stage_that_keeps_on_publishes_when_the_catalog_is_back(stopping: Stopping) -> None:
     stopping.begin(held_at="shaped")
     with away(stopping.bench.runtime.settings.catalog.url):
         pass
-    assert ends(stopping) is None
+    ends(stopping)
     assert stopping.statuses() == ["succeeded"]
     assert stopping.silver() == RIGHT
 
@@ -84,14 +80,13 @@ def test_a_stage_that_cannot_ask_for_its_lease_publishes_nothing(
 ) -> None:
     stopping.begin(held_at=point)
     with away(stopping.bench.runtime.settings.catalog.url):
-        error = ends(stopping)
+        ends(stopping)
         there = stopping.silver()
     if point == "before-publish":
         # Its lease was renewed a moment ago: it publishes, and the next run completes the record.
         assert there == RIGHT
     else:
         assert there == []
-    assert isinstance(error, CatalogUnreachable)
     stopping.bench.run()
     assert stopping.statuses()[-1] in ("succeeded", "skipped")
     assert stopping.silver() == RIGHT
@@ -101,9 +96,9 @@ def test_a_lease_that_somebody_took_meanwhile_is_not_published_over(stopping: St
     stopping.begin(held_at="audited")
     with away(stopping.bench.runtime.settings.catalog.url) as slip_in:
         slip_in(TAKE)
-    error = ends(stopping)
+    ends(stopping)
     assert stopping.silver() == []
-    assert error is not None or stopping.statuses() == ["failed"]
+    assert stopping.statuses() == ["failed"]
 
 
 @pytest.mark.soak
@@ -113,9 +108,8 @@ def test_a_stage_that_is_to_stop_then_is_stopped(stopping: Stopping) -> None:
     stopping.begin(silver=f"{QUICK} WHERE {SLEEP}")
     stopping.until(stopping.works)
     with away(stopping.bench.runtime.settings.catalog.url):
-        error = ends(stopping)
+        ends(stopping)
         assert stopping.silver() == []
-    assert isinstance(error, CatalogUnreachable | CatalogLost)
     stopping.bench.sql(MEND, QUICK.replace("@", stopping.bench.tag))
     stopping.bench.run()
     assert stopping.silver() == RIGHT

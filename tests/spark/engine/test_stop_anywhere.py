@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from goldsmith.engine.cancel import tagged, tasks_left
 from goldsmith.engine.ending import Stopped
@@ -19,7 +20,7 @@ from goldsmith.engine.work import Asked, Work
 from goldsmith.journal import requests
 from goldsmith.scheduling import loop
 from goldsmith.settings.sections import WarehouseKind
-from spark.engine.stopping import LONG, QUICK, SLEEP, TIMES, Stopping
+from spark.engine.stopping import LONG, MEND, QUICK, SLEEP, TIMES, Stopping
 
 #: Rows without end go into files of the table, one small file a task: a range does not listen.
 WRITES = (
@@ -123,7 +124,7 @@ def test_reading_a_slow_file_is_stopped(stopping: Stopping) -> None:
     stopping.until(lambda: stopping.works(1))
     stop_now(stopping)
 
-    assert not bench.spark.catalog.tableExists(f"lake.bronze.bronze_{bench.tag}")
+    assert bench.rows("bronze", "id") == []
     file.unlink()
     stopping.release()
     assert stopping.silver() == RIGHT
@@ -186,7 +187,15 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     stopping: Stopping, request: pytest.FixtureRequest
 ) -> None:
     url = request.getfixturevalue("new_database")(None)
-    stopping.with_warehouse("redshift", kind=WarehouseKind.POSTGRES, url=url)
+    said = conninfo_to_dict(url)
+    stopping.with_warehouse(
+        "redshift",
+        kind=WarehouseKind.POSTGRES,
+        host=said["host"],
+        port=int(said["port"] or 0),
+        user=said["user"],
+        database=said["dbname"],
+    )
     gold = f"shop.gold_{stopping.bench.tag}"
     stopping.prepare()
     stopping.bench.apply(GOLD)
@@ -226,6 +235,12 @@ POLICY = """
 retry_policies: [{retry_id: "later_@", max_retries: 3, backoff_sec: 600}]
 pipelines: [{pipeline_id: "@", default_retry_id: "later_@"}]
 """
+HEALING = (
+    "INSERT INTO healing_actions (error_code, action_script) VALUES ('DivideByZero', ?) "
+    "ON CONFLICT (error_code) DO UPDATE SET action_script = excluded.action_script"
+)
+UNPAIRED = "DELETE FROM healing_actions WHERE error_code = 'DivideByZero'"
+BROKEN = "SELECT id, CAST(amount / (amount - 10) AS BIGINT) AS amount, at FROM bronze_@"
 REQUEST = "SELECT status, because FROM requests WHERE request_id = ?"
 
 
@@ -234,12 +249,8 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     bench = stopping.bench
     stopping.prepare()
     bench.apply(POLICY)
-    # A division by zero does not pass by itself; a lost worker does.
-    bench.sql(
-        "UPDATE stages SET timeout_sec = 1, transform_sql = ? "
-        "WHERE pipeline_id = '@' AND stage_order = 2",
-        f"{QUICK} WHERE {SLEEP}".replace("@", bench.tag),
-    )
+    bench.sql(HEALING, """echo '{"do": "rerun", "after_seconds": 600, "because": "later"}'""")
+    bench.sql(MEND, BROKEN.replace("@", bench.tag))
     asked = loop.ask(bench.runtime, [bench.tag], {}, "test")
     bench.turn(stopping.tools)
     waits = requests.get(bench.runtime.journal, asked.request_id)
@@ -250,19 +261,15 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     assert bench.sql(REQUEST, asked.request_id) == [
         ("stopped", f"pipeline '{bench.tag}' is switched off (paged at night)")
     ]
-    bench.sql("UPDATE stages SET timeout_sec = NULL WHERE pipeline_id = '@'")
     stopping.release()
     assert stopping.silver() == RIGHT
+    bench.sql(UNPAIRED)
 
 
 SCRIPT = """
 import os, pathlib, time
 pathlib.Path("PLACE").write_text(str(os.getpid()))
 time.sleep(600)
-"""
-HEALING = """
-healing_actions:
-  - {error_code: DivideByZero, action_script: "PYTHON FILE"}
 """
 
 
@@ -271,8 +278,9 @@ def test_a_remedys_script_is_killed(stopping: Stopping, tmp_path: Path) -> None:
     file, began = tmp_path / "remedy.py", tmp_path / "began"
     file.write_text(SCRIPT.replace("PLACE", str(began)))
     stopping.prepare()
-    stopping.bench.apply(HEALING.replace("PYTHON", sys.executable).replace("FILE", str(file)))
-    stopping.begin(silver="SELECT id, amount / (amount - 10) AS amount, at FROM bronze_@")
+    stopping.bench.apply(POLICY)
+    stopping.bench.sql(HEALING, f"{sys.executable} {file}")
+    stopping.begin(silver=BROKEN)
     stopping.until(lambda: began.exists() and began.read_text())
     stopping.flag("pipeline", "@")
     stopping.let_go()
@@ -282,3 +290,4 @@ def test_a_remedys_script_is_killed(stopping: Stopping, tmp_path: Path) -> None:
     assert status == "stopped"
     stopping.release()
     assert stopping.silver() == RIGHT
+    stopping.bench.sql(UNPAIRED)
