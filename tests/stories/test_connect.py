@@ -81,7 +81,7 @@ _LONG = {
         "FROM range(0, 4000000000, 1, 400) AS r)"
     ),
 }
-_SQL = "UPDATE stages SET timeout_sec = NULL, transform_sql = ?"
+_SQL = 'UPDATE stages SET timeout_sec = NULL, transform_sql = ?, options = \'{"partial": "ok"}\''
 _STOP = (
     "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value) "
     "VALUES ('pipeline', 'slow', 'enabled', false)"
