@@ -29,7 +29,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -218,17 +217,12 @@ def by_process(project: Project, sql: str, seconds: float) -> Trial:
     words = [str(GOLDSMITH), "--project", str(project.folder), "run", pipeline]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(words, stdout=quiet, stderr=quiet) as process:
-        lives = partial(_lives, process)
-        until(lambda: project.is_written(pipeline), lives)
+        until(lambda: project.is_written(pipeline), lambda: process.poll() is None)
         began = _worked(process.pid)
-        until(lambda: _worked(process.pid) > began + seconds, lives)
+        until(lambda: _worked(process.pid) > began + seconds, lambda: process.poll() is None)
         flagged = project.flag(pipeline)
         process.wait()
     return project.times(pipeline, flagged)
-
-
-def _lives(process: subprocess.Popen[bytes]) -> bool:
-    return process.poll() is None
 
 
 def _worked(pid: int) -> float:
@@ -301,6 +295,7 @@ def say(what: str, goal: float, ours: list[Trial], plain: list[Trial], name: str
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=20, help="trials that end their JVM")
     parser.add_argument("--plain", type=int, default=5, help="trials of plain Spark")
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -336,7 +331,7 @@ def _early(project: Project, tools: Tools, spark: SparkSession, said: Any) -> bo
 
 
 def _crossed(project: Project, said: Any, plain: list[Trial]) -> Iterator[bool]:
-    ours = [by_process(project, CROSS, 3) for _ in range(said.trials)]
+    ours = [by_process(project, CROSS, 3) for _ in range(said.processes)]
     yield say("a cross join: the driver is back", 0.5, ours, plain, TIMES[0])
     yield say("a cross join: the last task ended", GRACE + 2, ours, plain, TIMES[1])
 
