@@ -56,7 +56,7 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in bench/catalog.py bench/engine.py bench/checks.py; do \
+	@for file in bench/catalog.py bench/engine.py bench/checks.py bench/stop.py; do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
@@ -71,6 +71,10 @@ bench-engine: setup ## Run the benchmark of the engine alone.
 .PHONY: bench-checks
 bench-checks: setup ## Run the benchmark of the checks alone.
 	@$(BIN)/python bench/checks.py $(ARGS)
+
+.PHONY: bench-stop
+bench-stop: setup ## Run the benchmark of the kill switch alone.
+	@$(BIN)/python bench/stop.py $(ARGS)
 
 .PHONY: docs
 docs: setup ## Write the generated pages of the documentation again.

@@ -45,10 +45,9 @@ class News:
 
     def _listen(self) -> Any:
         pooled = self._engine.raw_connection()
+        connection: Any = pooled.driver_connection
         # Its own from here on: a connection that listens is no good for anything else.
         pooled.detach()
-        connection = pooled.driver_connection
-        assert connection is not None
         connection.autocommit = True
         connection.execute(f"LISTEN {CHANNEL}")
         return connection

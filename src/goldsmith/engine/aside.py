@@ -13,6 +13,7 @@ from goldsmith.engine.replaying import published_by
 from goldsmith.engine.samples import MASK
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.journal import Journal
+from goldsmith.planning.lake import table_at
 from goldsmith.planning.places import Places
 
 
@@ -58,7 +59,7 @@ def holdings(places: Places, journal: Journal, datasets: Sequence[str]) -> list[
     """What is kept aside for each of the datasets that have anything aside."""
     found = []
     for dataset in datasets:
-        table = _table(places, dataset)
+        table = table_at(places, (LAYER, dataset.replace(".", "__")))
         if table is None:
             continue
         columns = ("_stage_run_id", "_run_id", "_replayed_by", "_checks")
@@ -93,7 +94,7 @@ def rows_of(
     hide: frozenset[str],
 ) -> list[dict[str, Any]]:
     """Rows of a quarantine with what they broke and why, newest first."""
-    table = _table(places, dataset)
+    table = table_at(places, (LAYER, dataset.replace(".", "__")))
     if table is None:
         raise NoQuarantine(dataset=dataset)
     published = published_by(journal, dataset)
@@ -120,7 +121,7 @@ def discard(
     from pyiceberg.expressions import In
 
     one_of: Any = In  # pydantic hides what its constructor takes
-    table = _table(places, dataset)
+    table = table_at(places, (LAYER, dataset.replace(".", "__")))
     if table is None:
         raise NoQuarantine(dataset=dataset)
     published = published_by(journal, dataset)
@@ -162,21 +163,3 @@ def _shown(row: Mapping[str, Any], is_published: bool, hide: frozenset[str]) -> 
         "row": held,
         "text": row["_text"] if not hide else (MASK if row["_text"] is not None else None),
     }
-
-
-def _table(places: Places, dataset: str) -> Any | None:
-    catalog = places.lake()
-    if catalog is None:
-        return None
-    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-    from sqlalchemy.exc import OperationalError, ProgrammingError
-
-    try:
-        return catalog.load_table((LAYER, dataset.replace(".", "__")))
-    except (NoSuchTableError, NoSuchNamespaceError):
-        return None
-    except (OperationalError, ProgrammingError) as error:
-        # Spark makes the list's own tables with the first table of the lake.
-        if "iceberg_tables" in str(error.orig):
-            return None
-        raise

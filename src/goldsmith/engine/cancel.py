@@ -41,6 +41,8 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
         spark.addTag(work.stage_run_id)
     else:
         spark.sparkContext.addJobTag(work.stage_run_id)
+        # A task that sleeps or waits for the other end is woken; Connect does so by itself.
+        spark.sparkContext.setInterruptOnCancel(True)
     watcher.start()
     try:
         yield
@@ -52,6 +54,7 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
             spark.removeTag(work.stage_run_id)
         else:
             spark.sparkContext.removeJobTag(work.stage_run_id)
+            spark.sparkContext.setInterruptOnCancel(False)
 
 
 def _cancel_when_ended(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from goldsmith.errors import GoldsmithError
+from goldsmith.journal.tables import Run
 
 
 @dataclass(eq=False, kw_only=True)
@@ -56,6 +57,8 @@ class WorkerEnded(GoldsmithError):
 
     stage: str
     tasks: int
+    #: The runs of the plan, where none of its stages was left to another process.
+    ended: tuple[Run, ...] = ()
 
     def __str__(self) -> str:
         return (

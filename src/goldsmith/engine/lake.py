@@ -174,16 +174,6 @@ class LakeTable:
         ).collect()
         return {"snapshot_id": str(rows[0][0]), **rows[0][1]} if rows else None
 
-    def published(self, run_id: str) -> str | None:
-        """The snapshot a stage run published to main; None where it did not."""
-        rows = self.spark.sql(
-            f"SELECT s.snapshot_id FROM {name(*self.parts, 'history')} h"
-            f" JOIN {name(*self.parts, 'snapshots')} s ON s.snapshot_id = h.snapshot_id"
-            f" WHERE h.is_current_ancestor AND s.summary['{RUN_PROPERTY}'] = {literal(run_id)}"
-            " ORDER BY h.made_current_at DESC LIMIT 1"
-        ).collect()
-        return str(rows[0][0]) if rows else None
-
     def current_snapshot(self) -> str | None:
         rows = self.spark.sql(
             f"SELECT snapshot_id FROM {name(*self.parts, 'refs')} WHERE name = 'main'"
@@ -223,12 +213,6 @@ class LakeTable:
             return self.spark.table(self.sql_name).limit(0)
         reader = reader.option("start-snapshot-id", rows[0][1])
         return reader.option("end-snapshot-id", rows[0][0]).load(self.sql_name)
-
-    def has_files_of(self, run_id: str) -> bool:
-        """Some file of the newest state lies in a folder named after the run, however addressed."""
-        inside = f"contains(file_path, {literal(f'/{run_id}/')})"
-        asked = f"SELECT 1 FROM {name(*self.parts, 'files')} WHERE {inside} LIMIT 1"
-        return bool(self.spark.sql(asked).collect())
 
     def rows_of_branch(self, branch: str) -> DataFrame:
         return self.spark.read.option("branch", branch).table(self.sql_name)

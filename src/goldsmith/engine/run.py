@@ -81,6 +81,9 @@ class _Walk:
         finally:
             ended = [self._finish(run) for run in self.runs.values()]
         faults.reach("run-finished")
+        if self.worker_ended is not None:
+            self.worker_ended.ended = tuple(ended)
+            raise self.worker_ended
         return ended
 
     def _carry_out(self) -> None:
@@ -88,17 +91,19 @@ class _Walk:
         working: dict[Future[StageRun], str] = {}
         with ThreadPoolExecutor(self.orders.at_once, thread_name_prefix="stage") as pool:
             while left or working:
-                if self.worker_ended is not None and not working:
-                    raise self.worker_ended
                 for name in [n for n in left if self._is_ready(n)]:
-                    left.remove(name)
                     stage = self.stages[name]
                     passed = self._passed_over(stage)
                     if passed is not None:
                         self.outcome[name] = passed
                         self.orders.tell("ended", stage, passed)
-                    else:
+                    elif self.worker_ended is None:
                         working[pool.submit(self._stage, stage)] = name
+                    elif not working:
+                        raise self.worker_ended
+                    else:
+                        continue
+                    left.remove(name)
                 if working:
                     done, _rest = wait(working, return_when=FIRST_COMPLETED)
                     for future in done:

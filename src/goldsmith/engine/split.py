@@ -56,7 +56,9 @@ class Split:
         for place, (word, bit) in bits.items():
             marked = F.when(broken[place], F.lit(1 << bit)).otherwise(F.lit(0)).cast("bigint")
             words.setdefault(word, []).append(marked)
-        rows = rows.withColumns({_word(word): _all_of(found) for word, found in words.items()})
+        columns = {_word(word): _all_of(found) for word, found in words.items()}
+        if columns:  # a stage may have no checks, and Spark Connect refuses to add no columns
+            rows = rows.withColumns(columns)
         return rows.withColumn(SIDE, self._side(self._bits(bits)))
 
     def measures(self) -> list[Column]:

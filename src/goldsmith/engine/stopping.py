@@ -46,19 +46,21 @@ def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> Stag
         return stopped
     spark = tools.spark()
     grace = work.near.stage.stop_grace_sec
-    left = tasks_left(
-        spark, work.stage_run_id, seconds=GRACE_SECONDS if grace is None else float(grace)
-    )
-    last_task = datetime.now(UTC) if left == 0 else None
     with own_session(spark) as own:
-        settled = recover.give_up(tools, destination_of(own, work.near, tools), work)
+        destination = destination_of(own, work.near, tools)
+        left = tasks_left(
+            spark, work.stage_run_id, seconds=GRACE_SECONDS if grace is None else float(grace)
+        )
+        last_task = datetime.now(UTC) if left == 0 else None
+        # Tasks that live write on: what lies aside is taken away when the last has ended.
+        if left and end_worker(work, left):
+            last_task = datetime.now(UTC)
+        settled = recover.give_up(tools, destination, work)
     if settled is not None:
         # The order came while it was being published, and that was not to be undone.
         return settled
     nothing_published = datetime.now(UTC)
     faults.reach("stop-cleaned")
-    if left and end_worker(work, left):
-        last_task = datetime.now(UTC)
     happened = events.StageStopped(
         because=cause.because,
         driver_returned_at=returned,

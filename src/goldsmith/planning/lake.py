@@ -14,15 +14,22 @@ from goldsmith.planning.words import lake_name, layer_of
 
 def load_table(dataset: Dataset, places: Places) -> Any | None:
     """A dataset's table as pyiceberg sees it; None where there is none."""
+    if not dataset.writers:
+        return None
+    _lake, *name = lake_name(dataset.dataset_id, layer_of(dataset.writers[0])).split(".")
+    return table_at(places, tuple(name))
+
+
+def table_at(places: Places, name: tuple[str, ...]) -> Any | None:
+    """A table of the lake as pyiceberg sees it; None where there is none."""
     catalog = places.lake()
-    if catalog is None or not dataset.writers:
+    if catalog is None:
         return None
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
-    _lake, *name = lake_name(dataset.dataset_id, layer_of(dataset.writers[0])).split(".")
     try:
-        return catalog.load_table(tuple(name))
+        return catalog.load_table(name)
     except (NoSuchTableError, NoSuchNamespaceError):
         return None
     except (OperationalError, ProgrammingError) as error:

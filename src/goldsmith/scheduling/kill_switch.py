@@ -8,6 +8,7 @@ by a time that has come is the same flag.
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from goldsmith.journal import leases
 from goldsmith.planning.stops import why_stopped
 from goldsmith.runtime import Runtime
 
+_LOG = logging.getLogger(__name__)
 #: How often the catalog is asked where it does not say by itself.
 LOOK_SECONDS = 0.1
 
@@ -70,8 +72,13 @@ class KillSwitch:
     def _watch(self, news: News) -> None:
         with contextlib.closing(news):
             while not news.is_over:
-                news.wait(LOOK_SECONDS)
-                self._look()
+                try:
+                    news.wait(LOOK_SECONDS)
+                    self._look()
+                except Exception:
+                    # Nobody would notice a switch that is dead: it says so, and looks again.
+                    _LOG.exception("the kill switch could not look at the rows")
+                    time.sleep(LOOK_SECONDS)
 
     def _look(self) -> None:
         """Read what changed, and end what is stopped now."""

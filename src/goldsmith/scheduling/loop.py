@@ -169,7 +169,10 @@ def carry_out(runtime: Runtime, tools: Tools, orders: Orders, request: Request) 
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
         raise
     except WorkerEnded as error:
-        requests.requeue(journal, request.request_id, str(error), worker=worker)
+        if error.ended:
+            mending.settle(runtime, request, error.ended, worker=worker)
+        else:
+            requests.requeue(journal, request.request_id, str(error), worker=worker)
         raise
     except GoldsmithError as error:
         again = mending.after_error(runtime, request, tools.code_of(error), error, worker=worker)

@@ -45,11 +45,7 @@ def settle(runtime: Runtime, request: Request, ended: Sequence[Run], *, worker: 
     try:
         healed = [] if is_trial else _decided(runtime, request, failed)
     except RemedyStopped as stopped:
-        ids = [run.run_id for run in ended]
-        because = stopped.because
-        return requests.stopped(
-            journal, request.request_id, because=because, run_ids=ids, worker=worker
-        )
+        return _stopped(runtime, request, ended, stopped.because, worker)
     faults.reach("healing-decided")
     with journal.writing() as connection:
         judged = healing.judge(journal, request.request_id, tries, connection=connection)
@@ -83,7 +79,10 @@ def after_error(
         for one in tries
         if one.ended_at is None
     ]
-    healed = _decided(runtime, request, broken)
+    try:
+        healed = _decided(runtime, request, broken)
+    except RemedyStopped as stopped:
+        return _stopped(runtime, request, newest, stopped.because, worker)
     if not broken or any(made.decision.do is Do.HOLD for _failure, made in healed):
         return None
     with journal.writing() as connection:
@@ -91,6 +90,16 @@ def after_error(
             _write_down(runtime, failure, made, connection)
         # Stages that had not begun have no try yet: all of the attempt's are planned again.
         return _move(runtime, request, newest, (), healed, worker, connection)
+
+
+def _stopped(
+    runtime: Runtime, request: Request, ended: Sequence[Run], because: str, worker: str
+) -> Request:
+    """A row stopped the stage while a remedy of its was asked: a release tries it again."""
+    ids = [run.run_id for run in ended]
+    return requests.stopped(
+        runtime.journal, request.request_id, because=because, run_ids=ids, worker=worker
+    )
 
 
 def _decided(

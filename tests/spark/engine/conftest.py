@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import sqlite3
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -28,6 +27,11 @@ from goldsmith.planning import applying
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import loop
+from goldsmith.scheduling.kill_switch import KillSwitch
+from plain_sql import PlainSql
+
+if TYPE_CHECKING:
+    from spark.engine.stopping import Stopping
 
 _NUMBERS = itertools.count()
 _LEFT_OPEN = (
@@ -79,13 +83,9 @@ class Bench:
         return loop.tick(self.runtime, tools, orders)
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        """What somebody types into sqlite3; `@` stands for this test's own prefix."""
-        file = self.runtime.settings.catalog.file
-        assert file is not None
-        with sqlite3.connect(file, timeout=30) as connection:
-            found = connection.execute(statement.replace("@", self.tag), values).fetchall()
-        connection.close()
-        return found
+        """What somebody types into sqlite3 or psql; `@` stands for this test's own prefix."""
+        with closing(PlainSql(self.runtime.settings.catalog.url)) as plain:
+            return plain.run(statement.replace("@", self.tag), *values)
 
     def tools(
         self, watched: Callable[[Work], AbstractContextManager[None]] = lambda work: nullcontext()
@@ -148,3 +148,26 @@ def with_catalog(project: Runtime) -> Runtime:
 @pytest.fixture
 def bench(with_catalog: Runtime, spark: SparkSession) -> Bench:
     return Bench(runtime=with_catalog, spark=spark)
+
+
+@pytest.fixture
+def stopping(
+    bench: Bench,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Stopping]:
+    """A pipeline to be stopped; its catalog is SQLite where the test does not say otherwise."""
+    from spark.engine.stopping import Stopping
+
+    if getattr(request, "param", "sqlite") == "postgresql":
+        url = request.getfixturevalue("new_database")(request.getfixturevalue("migrated_postgres"))
+        settings = bench.runtime.settings
+        catalog = replace(settings.catalog, url=url)
+        bench.runtime = replace(bench.runtime, settings=replace(settings, catalog=catalog))
+    switch = KillSwitch(bench.runtime)
+    yield Stopping(bench, bench.tools(switch.watching), tmp_path / "hold", monkeypatch)
+    switch.close()
+    bench.sql("UPDATE control_flags SET flag_value = true")
+    if bench.runtime.settings.catalog.file is None:
+        bench.runtime.close()

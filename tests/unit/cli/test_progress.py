@@ -62,8 +62,10 @@ def test_the_end_of_a_stage_says_what_came_of_it() -> None:
     assert ended(STAGE, recognised) == "✓ orders-2 → silver: 2 rows published, 1.5 s"
     needs = stage_run(because=f"one new file; {CHANGED}: only --full-refresh will do")
     assert ended(STAGE, needs).endswith(f"1.5 s\n    {CHANGED}: only --full-refresh will do")
-    failed = stage_run(status="failed", error_message="No.", error_code="Because")
-    assert ended(STAGE, failed) == "✗ orders-2: No. [Because]"
+    failed = stage_run(
+        status="failed", error_message="No.", error_code="Because", facts={"hint": "Do it."}
+    )
+    assert ended(STAGE, failed) == "✗ orders-2: No. [Because]\n  Do it."
 
 
 def board(**more: Any) -> Board:

@@ -14,6 +14,7 @@ from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published, Samples
 from goldsmith.engine.inputs import RowsOf, in_window
 from goldsmith.engine.lake import LakeTable
+from goldsmith.engine.lake_refs import LakeRefs
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.parting import CountsDisagree, part
 from goldsmith.engine.registering import register
@@ -42,6 +43,8 @@ class LakeDestination:
         self.target = target
         self.places = places
         self.table = LakeTable(spark, layer, target.target_id.replace(".", "__"))
+        #: To settle what is left of a stage run, whether or not Spark has a slot for us.
+        self.refs = LakeRefs(places, *self.table.parts[1:])
         self.resource = (target.location or target.target_id).rstrip("/")
 
     def schema(self, rows: DataFrame) -> StructType | None:
@@ -58,7 +61,7 @@ class LakeDestination:
             else self._write_observed(order, branch)
         )
         faults.reach("written")
-        summary = self._summary(order.stage_run_id)
+        summary = self.refs.written(order.stage_run_id)
         size = summary.get("added-files-size")
         return replace(
             aside,
@@ -174,24 +177,13 @@ class LakeDestination:
 
     def _agree(self, order: Order, counted: int) -> None:
         """What was counted on the way is what was written; raises where it is not."""
-        written = int(self._summary(order.stage_run_id).get("added-records", 0))
+        written = int(self.refs.written(order.stage_run_id).get("added-records", 0))
         if written != counted:
             raise CountsDisagree(
                 target=self.target.target_id,
                 counted=f"{counted:,} rows",
                 written=f"{written:,}",
             )
-
-    def _summary(self, stage_run_id: str) -> Mapping[str, Any]:
-        """Snapshot id and summary of what a stage run wrote, wherever it is; it takes no job."""
-        lake = self.places.lake()
-        assert lake is not None  # Spark made the table there
-        snapshots = lake.load_table(self.table.parts[1:]).metadata.snapshots
-        for snapshot in reversed(snapshots):
-            said = {} if snapshot.summary is None else snapshot.summary.additional_properties
-            if said.get(RUN_PROPERTY) == stage_run_id:
-                return {"snapshot_id": str(snapshot.snapshot_id), **said}
-        return {}
 
     def _folder(self, stage_run_id: str) -> str:
         """Where rows are staged: with the table's own files, which the good ones become."""
@@ -251,13 +243,8 @@ class LakeDestination:
         return _published(summary)
 
     def published(self, stage_run_id: str) -> Published | None:
-        if not self.table.exists():
-            return None
-        snapshot = self.table.published(stage_run_id)
-        if snapshot is None:
-            return None
-        found = _published(self._summary(stage_run_id))
-        return replace(found, snapshot=snapshot)
+        summary = self.refs.published(stage_run_id)
+        return None if summary is None else _published(summary)
 
     def cancel(self) -> bool:
         return False  # all of it is Spark's work, and Spark's jobs are cancelled by their tag
@@ -266,14 +253,14 @@ class LakeDestination:
         return self.table.rows_of_branch(_branch(order.stage_run_id))
 
     def clean(self, stage_run_id: str) -> None:
-        if not self.table.exists():
+        if not self.refs.exists():
             return
-        self.table.drop_branch(_branch(stage_run_id))
+        self.refs.drop_branch(_branch(stage_run_id))
         folder = self._folder(stage_run_id)
         if not staging.exists(self.places, folder):
             return
         # With the branch gone nothing more can be published: what main has now stays.
-        if self.table.has_files_of(stage_run_id):
+        if self.refs.has_files_of(stage_run_id):
             for side in (ASIDE, OUT):
                 staging.remove(self.places, f"{folder}/{SIDE}={side}")
         else:
