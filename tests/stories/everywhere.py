@@ -120,7 +120,7 @@ BATCHES: tuple[Mapping[str, str], ...] = (
 )
 
 #: Differ between any two runs.
-_OWN = ("_run_id", "_ingested_at", "_kept_at", "_stage_run_id")
+_OWN = ("_id", "_run_id", "_ingested_at", "_kept_at", "_stage_run_id")
 _COUNTS = ("rows_read", "rows_written", "rows_quarantined")
 
 
