@@ -31,6 +31,8 @@ class Snapshot:
     def __init__(self, revision: int, tables: Mapping[str, Mapping[Key, Row]]) -> None:
         self.revision = revision
         self.tables = tables
+        #: The snapshot it was made from, and the rows that differ.
+        self._made_from: tuple[Snapshot, tuple[tuple[type[Row], Key], ...]] | None = None
 
     def table(self, kind: type[R]) -> Mapping[Key, R]:
         """The rows of a kind by key."""
@@ -65,6 +67,9 @@ class Snapshot:
 
     def changed_since(self, old: Snapshot) -> Iterator[tuple[type[Row], Key]]:
         """The rows that differ: a snapshot shares every row with the one it was made from."""
+        if self._made_from is not None and self._made_from[0] is old:
+            yield from self._made_from[1]
+            return
         for kind in DECLARED:
             before, now = old.table(kind), self.table(kind)
             if before is not now:
@@ -74,13 +79,17 @@ class Snapshot:
                 for key in before.keys() - now.keys():
                     yield kind, key
 
-    def _regroup(self, old: Snapshot) -> None:
-        """Take over the groups of stages, made anew only around the stages that changed."""
+    def _follow(self, old: Snapshot, changes: tuple[tuple[type[Row], Key], ...]) -> None:
+        """Take over what was worked out of the old rows, as far as it still holds."""
+        # Only the rows: a line of all snapshots there ever were must not be kept alive.
+        old._made_from = None
+        self._made_from = (old, changes)
+        kinds = {kind for kind, _key in changes}
+        for name, read in (("dataset_ids", {Source, Target}), ("pipeline_ids", {Pipeline})):
+            if name in old.__dict__ and not kinds & read:
+                self.__dict__[name] = old.__dict__[name]
         before, now = old.table(Stage), self.table(Stage)
-        if before is now:
-            changed = set()
-        else:
-            changed = {key for kind, key in self.changed_since(old) if kind is Stage}
+        changed = {key for kind, key in changes if kind is Stage}
         for name, group_of in (("stages_of", _PIPELINE), ("writers_of", _TARGET)):
             if name not in old.__dict__:
                 continue
@@ -137,7 +146,11 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
         else:
             copied[name][key] = BY_TABLE[name].from_image(after)
     new = Snapshot(revision, tables)
-    new._regroup(old)
+    changed = {(BY_TABLE[name], tuple(json.loads(row_key))) for name, row_key, _ in changes}
+    differ = [
+        (kind, key) for kind, key in changed if old.table(kind).get(key) is not new.get(kind, *key)
+    ]
+    new._follow(old, tuple(differ))
     return new
 
 
