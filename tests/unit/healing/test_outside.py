@@ -179,7 +179,10 @@ def lambda_arn(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "tests")
-    with mock_aws(config={"lambda": {"use_docker": False}}):
+    mocked = mock_aws(config={"lambda": {"use_docker": False}})
+    # What moto holds is the whole process's: a server of another test keeps its buckets there.
+    mocked.start(reset=False)
+    try:
         import boto3
 
         role = boto3.client("iam", region_name="us-east-1").create_role(
@@ -196,6 +199,8 @@ def lambda_arn(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
             Code={"ZipFile": packed.getvalue()},
         )
         yield made["FunctionArn"]
+    finally:
+        mocked.stop(remove_data=False)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
