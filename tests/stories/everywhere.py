@@ -197,7 +197,10 @@ def prompt(environment: Environment) -> Iterator[Prompt]:
         finally:
             assert process.stdin is not None
             process.stdin.close()
-            process.wait(60)
+            try:
+                process.wait(60)
+            finally:
+                process.kill()
 
 
 def tell(environment: Environment) -> Story:

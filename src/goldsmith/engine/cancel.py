@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.engine.session import is_connect
 from goldsmith.engine.work import Work
-from goldsmith.errors import GoldsmithError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -62,12 +61,12 @@ def _cancel_when_ended(
 ) -> None:
     wake.wait()
     while not over.is_set():
-        cancel_jobs(spark, work.stage_run_id)
         try:
+            cancel_jobs(spark, work.stage_run_id)
             work.ended.cancel()
-        except GoldsmithError:
-            # The server that does not take the cancel is asked again, like Spark.
-            _LOG.warning("a statement of %s could not be cancelled", work.stage_run_id)
+        except Exception:
+            # Whoever does not take the cancel is asked again: nobody else will do it.
+            _LOG.exception("work of %s could not be cancelled", work.stage_run_id)
         over.wait(AGAIN_SECONDS)
 
 
