@@ -8,7 +8,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from goldsmith.errors import GoldsmithError, one_of
+from goldsmith.errors import GoldsmithError
 from goldsmith.journal import stored
 from goldsmith.journal.definitions import stage_runs
 from goldsmith.journal.journal import Journal
@@ -33,7 +33,8 @@ class UnknownState(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        listed = one_of(self.known) if self.known else "none"
+        # As they come: to sort them would lose which is the newest.
+        listed = ", ".join(self.known[:20]) or "none"
         return f"Known, newest first: {listed}. A time means the newest state before it."
 
 

@@ -48,7 +48,7 @@ class EverythingStopped(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return "`goldsmith why ENTITY` says who stopped it; set the row back to run it."
+        return "`goldsmith why ENTITY` says more; `goldsmith release ENTITY` lets it go on."
 
 
 @dataclass(eq=False, kw_only=True)

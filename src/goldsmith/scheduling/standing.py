@@ -40,7 +40,10 @@ def put_back_the_dead(runtime: Runtime) -> list[Request]:
 
 
 def put_back_the_released(runtime: Runtime) -> list[Request]:
-    """Requests that were stopped wait again once no row stops what they were stopped at."""
+    """Requests that were stopped wait again once no row stops what they were stopped at.
+
+    Nor all that is left of them: such a request would be stopped again at its next turn.
+    """
     journal = runtime.journal
     held = requests.standing(journal, RequestStatus.STOPPED)
     if not held:
@@ -49,13 +52,15 @@ def put_back_the_released(runtime: Runtime) -> list[Request]:
     stops = Stops.of(survey.rows.rows(Flag), datetime.now(UTC))
     back = []
     for request in held:
-        stopped = runs.stages_stopped(journal, request.run_ids)
-        if not stopped:
-            # It was not even begun. Of a pipeline that is gone there is nothing to put back.
-            with contextlib.suppress(NothingSelected):
-                stopped = list(select(survey, request.selection))
-        there = [survey.stages[name] for name in stopped if name in survey.stages]
-        if there and not any(stops.on(near) for near in there):
+        left: tuple[str, ...] = ()
+        # Of a pipeline that is gone there is nothing to put back.
+        with contextlib.suppress(NothingSelected):
+            left = select(survey, Resumed.of(request).selection)
+        # Without a stage that was stopped it was not even begun.
+        at = runs.stages_stopped(journal, request.run_ids) or left
+        held_at = [survey.stages[name] for name in at if name in survey.stages]
+        may_go_on = any(stops.on(survey.stages[name]) is None for name in left)
+        if may_go_on and not any(stops.on(near) for near in held_at):
             back.append(requests.requeue(journal, request.request_id, "what stopped it is gone"))
     return back
 
