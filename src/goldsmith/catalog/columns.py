@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 #: What SQLite prints with all its digits: above this it rounds, and history would not be exact.
@@ -141,6 +142,11 @@ def _read_flag(raw: Any) -> bool:
     return bool(raw)
 
 
+#: Texts repeat: an apply writes one time into thousands of rows, a template one list of keys.
+_KEPT_TEXTS = 4_096
+
+
+@lru_cache(_KEPT_TEXTS)
 def _read_moment(raw: Any) -> datetime:
     when = raw if isinstance(raw, datetime) else datetime.fromisoformat(raw)
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
@@ -182,8 +188,11 @@ def _read_list(raw: Any) -> Any:
 
 
 def _read_names(raw: Any) -> tuple[str, ...]:
-    if not isinstance(raw, str):
-        return tuple(str(name) for name in raw)
+    return _names(raw) if isinstance(raw, str) else tuple(str(name) for name in raw)
+
+
+@lru_cache(_KEPT_TEXTS)
+def _names(raw: str) -> tuple[str, ...]:
     stripped = raw.strip()
     if stripped.startswith("["):
         try:

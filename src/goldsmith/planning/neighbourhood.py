@@ -18,7 +18,7 @@ from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Snapshot
 from goldsmith.planning.query import QueryFacts
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.words import Words, stage_id, words_of
+from goldsmith.planning.words import stage_id, words_of
 
 
 class Dataset(NamedTuple):
@@ -44,6 +44,21 @@ class Dataset(NamedTuple):
         return self.target.location if self.target is not None else None
 
 
+class Datasets(dict[str, Dataset]):
+    """The datasets of one snapshot, each put together when first asked for."""
+
+    def __init__(self, rows: Snapshot) -> None:
+        self._sources, self._targets = rows.table(Source), rows.table(Target)
+        self._writers = rows.writers_of
+
+    def __missing__(self, dataset_id: str) -> Dataset:
+        key = (dataset_id,)
+        writers = self._writers.get(dataset_id, ())
+        found = Dataset(dataset_id, self._sources.get(key), self._targets.get(key), writers)
+        self[dataset_id] = found
+        return found
+
+
 class Neighbourhood:
     """A stage and every row it depends on."""
 
@@ -52,33 +67,21 @@ class Neighbourhood:
         *("rules", "pre_rules", "retry_id", "retry"),
     )
 
-    def __init__(
-        self,
-        stage: Stage,
-        rows: Snapshot,
-        reader: SqlReader,
-        datasets: dict[str, Dataset] | None = None,
-    ) -> None:
+    def __init__(self, stage: Stage, rows: Snapshot, reader: SqlReader, datasets: Datasets) -> None:
         self.stage = stage
         self.stage_id = stage_id(stage)
         #: For hints only: a finding may be kept for longer than these rows are the newest.
         self.rows = rows
-        seen = {} if datasets is None else datasets
-        source_id, target_id = stage.source_id, stage.target_id
+        target_id = stage.target_id
         rules = rows.table(RuleSet)
         self.pipeline = pipeline = rows.table(Pipeline).get((stage.pipeline_id,))
-        self.edge = edge = rows.table(Edge).get((source_id, target_id))
-        words = words_of(stage, edge)
-        self.words: Words = words
+        self.edge = edge = rows.table(Edge).get((stage.source_id, target_id))
+        self.words = words = words_of(stage, edge)
         self.facts: QueryFacts | None = (
             None if words.sql is None else reader.facts(words.sql, words.dialect)
         )
-        self.target = (
-            None if target_id is None else seen.get(target_id) or _dataset(target_id, rows, seen)
-        )
-        self.inputs = tuple(
-            [seen.get(name) or _dataset(name, rows, seen) for name in self._input_ids()]
-        )
+        self.target = None if target_id is None else datasets[target_id]
+        self.inputs = tuple([datasets[name] for name in self._input_ids()])
         said, said_before = stage.validation_set_id, stage.pre_validation_set_id
         self.rules = None if said is None else rules.get((said,))
         self.pre_rules = None if said_before is None else rules.get((said_before,))
@@ -115,15 +118,4 @@ class Neighbourhood:
 
 def dataset_of(dataset_id: str, rows: Snapshot) -> Dataset:
     """A dataset with the rows it has and the stages that write it."""
-    return _dataset(dataset_id, rows, {})
-
-
-def _dataset(dataset_id: str, rows: Snapshot, seen: dict[str, Dataset]) -> Dataset:
-    key = (dataset_id,)
-    found = seen[dataset_id] = Dataset(
-        dataset_id,
-        rows.table(Source).get(key),
-        rows.table(Target).get(key),
-        rows.writers_of.get(dataset_id, ()),
-    )
-    return found
+    return Datasets(rows)[dataset_id]

@@ -19,7 +19,7 @@ from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Key, Snapshot, without_collector
 from goldsmith.planning.integrity import check
 from goldsmith.planning.integrity.finding import Finding, Gravity
-from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
+from goldsmith.planning.neighbourhood import Datasets, Neighbourhood
 from goldsmith.planning.sql import SqlReader
 from goldsmith.planning.words import stage_id
 
@@ -32,7 +32,7 @@ class Survey:
         self.reader = reader
         self._stage_findings: dict[str, list[Finding]]
         self._catalog_findings: dict[str, list[Finding]]
-        self._datasets: dict[str, Dataset] = {}
+        self._datasets = Datasets(rows)
         with without_collector(first=before is None):
             if before is None:
                 self._look_at_everything()
@@ -49,19 +49,16 @@ class Survey:
         self.stages: dict[str, Neighbourhood] = {}
         self._stage_findings = {}
         self._catalog_findings = {}
-        for pipeline in sorted(self.rows.stages_of):
-            for stage in self.rows.stages_of[pipeline]:
-                self._look_at(stage)
+        by_pipeline = self.rows.stages_of
+        self._look_at(stage for pipeline in sorted(by_pipeline) for stage in by_pipeline[pipeline])
         for rule in check.rules().catalog:
             self._catalog_findings[rule.code] = rule.findings(self.rows)
 
-    def _look_at(self, stage: Stage) -> None:
-        near = Neighbourhood(stage, self.rows, self.reader, self._datasets)
-        name = near.stage_id
-        self.stages[name] = near
-        self._stage_findings.pop(name, None)
-        if found := check.stage_findings(near):
-            self._stage_findings[name] = found
+    def _look_at(self, stages: Iterable[Stage]) -> None:
+        rows, reader, datasets = self.rows, self.reader, self._datasets
+        nears = [Neighbourhood(stage, rows, reader, datasets) for stage in stages]
+        self.stages.update((near.stage_id, near) for near in nears)
+        self._stage_findings.update(check.stage_findings(nears))
 
     def _look_again(self, before: Survey) -> None:
         self.stages = dict(before.stages)
@@ -74,14 +71,16 @@ class Survey:
         around = set(before.stages_around(changed)) | set(self._new_readers(changed, before))
         around |= {f"{key[0]}-{key[1]}" for kind, key in changed if kind is Stage}
         by_id = {f"{key[0]}-{key[1]}": key for kind, key in changed if kind is Stage}
+        still = []
         for name in around:
+            self._stage_findings.pop(name, None)
             key = before.stages[name].stage.key if name in before.stages else by_id[name]
             stage = self.rows.get(Stage, *key)
             if stage is None:
                 self.stages.pop(name, None)
-                self._stage_findings.pop(name, None)
             else:
-                self._look_at(stage)
+                still.append(stage)
+        self._look_at(still)
         for rule in check.rules().catalog:
             if kinds.intersection(rule.reads or ()):
                 self._catalog_findings[rule.code] = rule.findings(self.rows)

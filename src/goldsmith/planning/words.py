@@ -10,6 +10,7 @@ from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.pipelines import Stage
 
 LAYERS = ("bronze", "silver", "gold")
+_LONGEST = max(map(len, LAYERS))
 SCHEMA_POLICIES = ("evolve", "freeze", "discard_row", "discard_value")
 
 
@@ -41,7 +42,12 @@ def words_of(stage: Stage, edge: Edge | None) -> Words:
 
 def layer_of(stage: Stage) -> str:
     """A stage's layer, said or by default."""
-    return stage.layer or _layer(stage)[0]
+    return (
+        stage.layer
+        or _begins_with(stage.target_id)
+        or _begins_with(stage.stage_name)
+        or _nth(stage)
+    )
 
 
 def write_mode_of(stage: Stage) -> str:
@@ -53,7 +59,7 @@ def defaults_of(stage: Stage, words: Words) -> Mapping[str, tuple[str, str]]:
     """The words nobody wrote: what each is and why."""
     defaults: dict[str, tuple[str, str]] = {}
     if stage.layer is None:
-        defaults["layer"] = _layer(stage)
+        defaults["layer"] = (words.layer, _why_layer(stage))
     if stage.write_mode is None:
         defaults["write_mode"] = _write_mode(words.layer, stage)
     if stage.schema_policy is None:
@@ -69,13 +75,24 @@ def defaults_of(stage: Stage, words: Words) -> Mapping[str, tuple[str, str]]:
     return defaults
 
 
-def _layer(stage: Stage) -> tuple[str, str]:
-    for said, whose in ((stage.target_id, "target"), (stage.stage_name, "stage")):
-        for layer in LAYERS:
-            if said is not None and said[: len(layer)].lower() == layer:
-                return layer, f"the {whose}'s name '{said}' begins with it"
-    place = min(max(stage.stage_order, 1), 3)
-    return LAYERS[place - 1], f"stage_order is {stage.stage_order}"
+def _begins_with(name: str | None) -> str | None:
+    """The layer a name begins with."""
+    head = (name or "")[:_LONGEST].lower()
+    return (
+        head if head in LAYERS else next((said for said in LAYERS if head.startswith(said)), None)
+    )
+
+
+def _nth(stage: Stage) -> str:
+    """The layer of a stage whose names say nothing: the first one's is bronze."""
+    return LAYERS[min(max(stage.stage_order, 1), len(LAYERS)) - 1]
+
+
+def _why_layer(stage: Stage) -> str:
+    for name, whose in ((stage.target_id, "target"), (stage.stage_name, "stage")):
+        if _begins_with(name):
+            return f"the {whose}'s name '{name}' begins with it"
+    return f"stage_order is {stage.stage_order}"
 
 
 def _write_mode(layer: str, stage: Stage) -> tuple[str, str]:

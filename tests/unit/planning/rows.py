@@ -9,7 +9,7 @@ from goldsmith.catalog.columns import Kind
 from goldsmith.catalog.rows import Row, by_key
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
 from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.neighbourhood import Datasets, Neighbourhood
 from goldsmith.planning.sql import SqlReader
 from goldsmith.planning.words import stage_id
 
@@ -37,7 +37,7 @@ def neighbourhoods(rows: Snapshot) -> dict[str, Neighbourhood]:
     """Every stage's neighbourhood, by stage id."""
     reader = SqlReader(rows.dataset_ids)
     return {
-        stage_id(stage): Neighbourhood(stage, rows, reader)
+        stage_id(stage): Neighbourhood(stage, rows, reader, Datasets(rows))
         for stages in rows.stages_of.values()
         for stage in stages
     }

@@ -61,7 +61,7 @@ def matches(said: dict[str, str], finding: Finding) -> bool:
 
 def everything(rows: Snapshot) -> list[Finding]:
     stages = neighbourhoods(rows)
-    found = [finding for near in stages.values() for finding in check.stage_findings(near)]
+    found = [f for several in check.stage_findings(list(stages.values())).values() for f in several]
     return found + check.catalog_findings(rows) + check.graph_findings(rows, stages)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -33,9 +33,15 @@ def rules() -> Rules:
     )
 
 
-def stage_findings(near: Neighbourhood) -> list[Finding]:
-    """What is wrong with one stage and the rows around it."""
-    return [rule.finding(wrong) for rule in rules().stage for wrong in rule.look(near)]
+def stage_findings(stages: Sequence[Neighbourhood]) -> dict[str, list[Finding]]:
+    """What is wrong with each of some stages and the rows around it, by stage id."""
+    found: dict[str, list[Finding]] = {}
+    for rule in rules().stage:
+        look = rule.look
+        for near in stages:
+            for wrong in look(near):
+                found.setdefault(near.stage_id, []).append(rule.finding(wrong))
+    return found
 
 
 def catalog_findings(rows: Snapshot) -> list[Finding]:
