@@ -33,7 +33,7 @@ demo: setup ## Make a project with data in it and run it.
 
 .PHONY: test
 test: setup ## Run every test but the long ones (soak).
-	@$(BIN)/pytest -m "not soak" -n 2 --dist loadfile $(ARGS)
+	@$(BIN)/pytest -m "not soak" -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 .PHONY: quick
 quick: setup ## Run the tests that take seconds: unit and shape.

@@ -31,6 +31,19 @@ _TEMPLATE = "goldsmith_template"
 _NAMES = (f"test_{os.getpid()}_{number}" for number in itertools.count())
 
 
+#: What takes longest, first: of two processes neither has the last long file to itself.
+_FIRST = ("stories", "spark", "warehouses")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Stories go first, and the many quick tests fill the end."""
+    items.sort(key=lambda item: _place(item.path.relative_to(Path(__file__).parent).parts[0]))
+
+
+def _place(folder: str) -> int:
+    return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
+
+
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Postgres]:
     """One real PostgreSQL for the whole run."""
