@@ -8,8 +8,8 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -102,17 +102,22 @@ class Line:
     def run(self, *, fault: str | None = None) -> subprocess.CompletedProcess[str]:
         return self.goldsmith("--project", str(self.folder), "run", "line", fault=fault)
 
-    def start(self, *, fault: str | None = None) -> subprocess.Popen[str]:
+    def start(self, *, fault: str | None = None) -> AbstractContextManager[subprocess.Popen[str]]:
         """Begin a run and do not wait for it."""
         return self._start("--project", str(self.folder), "run", "line", fault=fault)
 
-    def _start(self, *words: str, fault: str | None) -> subprocess.Popen[str]:
+    @contextmanager
+    def _start(self, *words: str, fault: str | None) -> Iterator[subprocess.Popen[str]]:
         said = {"GOLDSMITH_FAULT": fault} if fault else {}
         environ = {**os.environ, **self.environ, **self.place.environ, **said}
         pipe = subprocess.PIPE
-        return subprocess.Popen(
-            [str(GOLDSMITH), *words], stdout=pipe, stderr=pipe, text=True, env=environ
-        )
+        command = [str(GOLDSMITH), *words]
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environ) as process:
+            try:
+                yield process
+            finally:
+                # A test that failed must not wait for a process that sleeps.
+                process.kill()
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Ask the journal, or tell it something, by plain SQL."""

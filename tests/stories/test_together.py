@@ -13,7 +13,7 @@ import pytest
 from stories.line import Line, Place
 
 _LONG_AGO = "2001-01-01 00:00:00.000000"
-_WITHIN = 120.0
+_WITHIN = 300.0
 
 
 def until_it_sleeps(process: subprocess.Popen[str]) -> None:
