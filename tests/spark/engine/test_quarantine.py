@@ -317,3 +317,31 @@ def test_rows_for_a_warehouse_are_parted_too(
         bench.tools(), bench.runtime.catalog.snapshot(), f"gold_{bench.tag}"
     )
     assert rest.summary.overall_passed
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_broken_rows_that_are_published_are_counted_where_they_were_written(
+    bench: Bench, mode: str
+) -> None:
+    warned = (
+        POSITIVE,
+        NAMED,
+        UNIQUE,
+        {"type": "expression", "sql": "abs(amount) < 8", "where": "id = 1"},
+        {"type": "one_of", "column": "amount", "values": [10, -2, 5]},
+    )
+    ruled(bench, *({**one, "on_fail": "warn"} for one in warned), more=f"    write_mode: {mode}\n")
+    bench.bring(
+        "a.jsonl", {"id": 1, "amount": 10}, {"id": 1, "amount": -2}, {"id": 2}, {"amount": 5}
+    )
+    done = bench.run()[1]
+
+    assert counts(done) == (4, 4, 0, 0)
+    assert [one.observed for one in said(bench, done)] == [
+        "1 of 3 rows broken",
+        "1 of 4 rows broken",
+        "2 of 3 rows broken",
+        "1 of 2 rows broken",
+        "0 of 3 rows broken",
+    ]
+    assert [len(one.sample) for one in said(bench, done)] == [1, 1, 1, 1, 0]
