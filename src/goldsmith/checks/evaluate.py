@@ -1,6 +1,6 @@
 """The checks of a stage put to rows: what is measured in which pass, and what it means.
 
-`Evaluation` is used in three ways that share all of it: its `broken_rows` and `measures` ride on
+`Evaluation` is used in three ways that share all of it: its `conditions` and `measures` ride on
 a write, `measure_beside` counts keys and reads other datasets afterwards; and `evaluate` does both
 for rows at rest. A check that cannot be put to the rows is a failed one with its cause.
 """
@@ -8,10 +8,10 @@ for rows at rest. A check that cannot be put to the rows is a failed one with it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks import keys
+from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
 from goldsmith.checks.outcome import Outcome, outcome_of, raised
@@ -59,19 +59,29 @@ class Evaluation:
             if isinstance(one.asked, Keys)
         }
 
-    def measures(self, broken: Mapping[int, Column] | None = None) -> list[Column]:
-        """Aggregates to observe in the pass that evaluates the rows, the number of rows first.
+    def conditions(self) -> dict[str, Column]:
+        """What single rows are counted for, by the name of the count; true or false, never NULL."""
+        return {
+            f"{name}_{one.place}": condition
+            for one in self._sound()
+            for name, condition in _counted(one)
+        }
 
-        `broken` has the conditions of broken rows as somebody has computed them already.
+    def measures(self, bits: Bitmap) -> list[Column]:
+        """Aggregates to observe of rows marked with the conditions, the number of rows first.
+
+        A condition in somebody's SQL is counted here and now: asked again it may answer otherwise,
+        as `now()` does. Of the others it is enough to know which hold in any row at all.
         """
         from pyspark.sql import functions as F
 
         found = [F.count(F.lit(1)).alias("rows")]
         for one in self._sound():
-            if broken is not None and one.place in broken:
-                one = replace(one, broken=broken[one.place])
-            found += [column.alias(f"{name}_{one.place}") for name, column in _riding(one)]
-        return found
+            found += [column.alias(f"{name}_{one.place}") for name, column in _totals(one)]
+            if one.by_sql:
+                names = [f"{name}_{one.place}" for name, _ in _counted(one)]
+                found += [F.count(F.when(bits.has(name), F.lit(1))).alias(name) for name in names]
+        return [*found, *bits.measures()]
 
     def prove(self, rows: DataFrame) -> None:
         """Have Spark resolve every expression; those it cannot are noted as errors. No job."""
@@ -152,6 +162,8 @@ class Evaluation:
             return raised(planned, self.errors[place])
         one = self._put[place]
         own = {name: measured.get(f"{name}_{place}") for name, _ in _riding(one)}
+        if one.broken is not None:
+            own["of"] = measured["rows"] - own.pop("skipped")
         try:
             return outcome_of(planned, _judged(one, {**own, **beside.get(place, {})}))
         except (GoldsmithError, ArithmeticError, TypeError, ValueError) as error:
@@ -172,14 +184,26 @@ def _riding(one: Put) -> Iterator[tuple[str, Column]]:
     """The measures of a check that any pass over the rows can take along."""
     from pyspark.sql import functions as F
 
+    for name, condition in _counted(one):
+        yield name, F.count(F.when(condition, F.lit(1)))
+    yield from _totals(one)
+
+
+def _counted(one: Put) -> Iterator[tuple[str, Column]]:
+    """Conditions of single rows; of most rows, and often of all, none is true."""
+    from pyspark.sql import functions as F
+
     if one.broken is not None and one.applies is not None:
-        yield "broken", F.count(F.when(one.broken, F.lit(1)))
-        yield "of", F.count(F.when(one.applies, F.lit(1)))
-    elif isinstance(one.asked, Total):
-        yield from one.asked.measures.items()
+        yield "broken", one.broken
+        yield "skipped", ~one.applies
     elif isinstance(one.asked, Keys) and one.asked.nulls != "equal":
         spoken_of = one.where if one.where is not None else F.lit(True)
-        yield "null_rows", F.count(F.when(spoken_of & keys.any_null(one.asked), F.lit(1)))
+        yield "null_rows", spoken_of & keys.any_null(one.asked)
+
+
+def _totals(one: Put) -> Iterator[tuple[str, Column]]:
+    if isinstance(one.asked, Total):
+        yield from one.asked.measures.items()
 
 
 def _beside(rows: DataFrame, one: Put) -> DataFrame:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
     from pyspark.sql.types import StructType
 
+#: A call, or one of the functions SQL calls by their bare name.
+_CALL = re.compile(r"\(|\bcurrent_|\blocaltime|\b(session_)?user\b|\b_metadata\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Put:
@@ -27,6 +32,8 @@ class Put:
     #: Two-valued, of row checks: the row is broken, the check speaks of the row.
     broken: Column | None = None
     applies: Column | None = None
+    #: Somebody's SQL decides that may ask the clock, and answer otherwise when it is asked again.
+    by_sql: bool = False
 
     @property
     def place(self) -> int:
@@ -60,7 +67,28 @@ def put(planned: PlannedCheck, schema: StructType, context: Context) -> Put:
         where=where,
         broken=applies & F.coalesce(asked.condition, F.lit(False)),
         applies=applies,
+        by_sql=_by_sql(planned, fields),
     )
+
+
+def _by_sql(planned: PlannedCheck, fields: Sequence[Field]) -> bool:
+    """SQL that calls a function decides; one name of them all is not told from another."""
+    return any(_CALL.search(sql) for sql in _sql(planned, fields))
+
+
+def _sql(planned: PlannedCheck, fields: Sequence[Field]) -> Iterator[str]:
+    """What is SQL in the settings: as such, as {sql: …}, or as a text to compare a time with."""
+    if planned.where is not None:
+        yield planned.where
+    has_time = any(field.is_time for field in fields)
+    for name, value in planned.settings.items():
+        if planned.check.settings[name].needs is not None:
+            continue
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(item, dict):
+                yield from map(str, item.values())
+            elif isinstance(item, str) and (has_time or name == "sql"):
+                yield item
 
 
 def _with_fields(

@@ -12,6 +12,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.checks.keys import any_null, takes_part
 from goldsmith.checks.measures import Keys
@@ -74,8 +75,9 @@ class Parted:
 
 def part(order: Order, folder: str, *, as_iceberg: bool = False) -> Parted:
     """Write the rows down once, measured on the way; then say where each belongs."""
-    measured = _stage(order, folder, as_iceberg=as_iceberg)
+    seen = _stage(order, folder, as_iceberg=as_iceberg)
     staged = _staged(order, folder)
+    measured = order.split.counted(seen, lambda: staged)
     counts = {GOOD: measured["kept"], ASIDE: measured["aside"], OUT: measured["out"]}
     beside: Measured = {}
     if order.measure_beside is not None:
@@ -89,10 +91,7 @@ def part(order: Order, folder: str, *, as_iceberg: bool = False) -> Parted:
     side = side_of(order.split.checks, marks, before=_column(SIDE))
     rows = rows.withColumn(SIDE, side)
     counted = {row[SIDE]: row["count"] for row in rows.groupBy(SIDE).count().collect()}
-    # What the schema policy left out was not staged, unless something had to be measured of it.
-    unstaged = measured["rows"] - sum(counted.values())
     counts = {name: counted.get(name, 0) for name in (GOOD, ASIDE, OUT)}
-    counts[OUT] += unstaged
     return Parted(
         rows=rows, measured=measured, beside=beside, counts=counts, moved=True, repeats=marks
     )
@@ -100,7 +99,6 @@ def part(order: Order, folder: str, *, as_iceberg: bool = False) -> Parted:
 
 def _stage(order: Order, folder: str, *, as_iceberg: bool) -> dict[str, Any]:
     from pyspark.sql import Observation
-    from pyspark.sql import functions as F
 
     spark = order.fitted.rows.sparkSession
     spark.conf.set(*_AT_ONCE)
@@ -108,9 +106,7 @@ def _stage(order: Order, folder: str, *, as_iceberg: bool) -> dict[str, Any]:
         spark.conf.set(*_TIMES)
     seen = Observation("goldsmith")
     marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
-    if order.measure_beside is None:  # nobody asks for rows that go nowhere
-        marked = marked.where(F.col(SIDE) != OUT)
-    rows = order.split.plain(marked).drop("_discard")
+    rows = bitmap.plain(marked).drop("_discard")
     writer = rows.write.mode("overwrite").partitionBy(SIDE)
     if as_iceberg:
         writer = writer.option("compression", "zstd")

@@ -12,6 +12,7 @@ from goldsmith.checks.evaluate import Evaluation, Measured
 from goldsmith.checks.keys import takes_part
 from goldsmith.engine.destinations.destination import Samples
 from goldsmith.engine.names import name
+from goldsmith.engine.split import GOOD, SIDE, takes_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -46,7 +47,10 @@ def look(
         if not outcome.broken or len(plans) == _MOST_CHECKS:
             continue
         if place in broken:
-            plans[place] = rows.where(broken[place])
+            apart = SIDE in rows.columns and takes_rows(outcome.planned)
+            # What a check took out lies apart from the good rows, which are most.
+            lying = rows.where(f"{SIDE} != {GOOD}") if apart else rows
+            plans[place] = lying.where(broken[place])
         elif place in keys:
             columns, where = keys[place]
             held = {field.name: field.value for field in columns.fields}

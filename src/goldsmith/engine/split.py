@@ -1,20 +1,23 @@
 """What becomes of each row: one bitmap says which checks it breaks, and parts good from broken.
 
-Every condition is computed once, in the projection of the pass that writes; the counts of each
-check are counts of its bit. A row that breaks several checks is one row: kept aside where any of
-them says `quarantine`, else left out where any says `drop`.
+Every condition is computed once, in the projection of the pass that writes; the pass says which
+of them hold in any row, and the rows written down say in how many. A row that breaks several
+checks is one row: kept aside where any of them says `quarantine`, else left out where any says
+`drop`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.check import Cost
 from goldsmith.checks.evaluate import Evaluation
+from goldsmith.checks.keys import collect
 from goldsmith.checks.planned import PlannedCheck
 
 if TYPE_CHECKING:
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
 #: What becomes of a row; also the name of the folder it is staged in.
 SIDE = "_goldsmith_side"
 GOOD, ASIDE, OUT = 0, 1, 2
-_WORD = "_goldsmith_broken"
-_BITS = 63  # the sign stays out of it: no mask is negative
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,51 +45,63 @@ class Split:
     def takes_rows(self) -> bool:
         """Some rows may have to go elsewhere."""
         rows = {*self.evaluation.broken_rows(), *self.evaluation.keys()}
-        return any(one.place in rows for one in self.checks)
+        return self.discard is not None or any(one.place in rows for one in self.checks)
+
+    @property
+    def bits(self) -> Bitmap:
+        """Every condition of the checks, to be computed once."""
+        return Bitmap(self.evaluation.conditions())
 
     def marked(self, rows: DataFrame) -> DataFrame:
         """The rows with the words of the bitmap and what becomes of each."""
-        from pyspark.sql import functions as F
-
-        broken = self.evaluation.broken_rows()
-        bits = {place: divmod(bit, _BITS) for bit, place in enumerate(broken)}
-        words: dict[int, list[Column]] = {}
-        for place, (word, bit) in bits.items():
-            marked = F.when(broken[place], F.lit(1 << bit)).otherwise(F.lit(0)).cast("bigint")
-            words.setdefault(word, []).append(marked)
-        columns = {_word(word): _all_of(found) for word, found in words.items()}
-        if columns:  # a stage may have no checks, and Spark Connect refuses to add no columns
-            rows = rows.withColumns(columns)
-        return rows.withColumn(SIDE, self._side(self._bits(bits)))
+        bits = self.bits
+        broken = {place: bits.has(_broken(place)) for place in self.evaluation.broken_rows()}
+        side = side_of(self.checks, broken, discard=self.discard)
+        return bits.mark(rows).withColumn(SIDE, side)
 
     def measures(self) -> list[Column]:
-        """What to observe of marked rows: all the checks measure, and the rows of each side."""
+        """What to observe of marked rows: all the checks measure, and if any is not good."""
         from pyspark.sql import functions as F
 
-        bits = {
-            place: divmod(bit, _BITS) for bit, place in enumerate(self.evaluation.broken_rows())
-        }
-        sides = {"kept": GOOD, "aside": ASIDE, "out": OUT}
-        return [
-            *self.evaluation.measures(self._bits(bits)),
-            *(F.count(F.when(F.col(SIDE) == side, 1)).alias(name) for name, side in sides.items()),
-        ]
+        return [*self.evaluation.measures(self.bits), F.max(SIDE).alias("worst")]
 
-    @staticmethod
-    def plain(rows: DataFrame) -> DataFrame:
-        """Marked rows without the bitmap."""
-        return rows.drop(*(name for name in rows.columns if name.startswith(_WORD)))
+    def counted(
+        self, measured: Mapping[str, Any], written: Callable[[], DataFrame]
+    ) -> dict[str, Any]:
+        """What was observed, and for how many rows each condition holds.
 
-    def _bits(self, bits: Mapping[int, tuple[int, int]]) -> dict[int, Column]:
+        Rows are counted where they were written down, and only for conditions that hold in some;
+        rows that a check took out are not among the good ones, which are most.
+        """
         from pyspark.sql import functions as F
 
-        return {
-            place: F.col(_word(word)).bitwiseAND(F.lit(1 << bit).cast("bigint")) != 0
-            for place, (word, bit) in bits.items()
-        }
+        sides = {name: F.col(SIDE) == side for name, side in (("aside", ASIDE), ("out", OUT))}
+        conditions = {**self.evaluation.conditions(), **sides}
+        asked = self.bits.held(measured) - measured.keys()
+        elsewhere = {_broken(one.place) for one in self.checks} & asked
+        if measured["worst"]:  # None where there are no rows
+            elsewhere |= sides.keys()
+        plans: dict[int, DataFrame] = {}
+        if elsewhere:
+            plans[0] = _count(written().where(F.col(SIDE) != GOOD), conditions, elsewhere)
+        if asked - elsewhere:
+            plans[1] = _count(written(), conditions, asked - elsewhere)
+        found: dict[str, Any] = dict.fromkeys(conditions, 0)
+        for counts in collect(plans).values():
+            found |= counts
+        kept = measured["rows"] - found["aside"] - found["out"]
+        return {**found, **measured, "kept": kept}
 
-    def _side(self, broken: Mapping[int, Column]) -> Column:
-        return side_of(self.checks, broken, discard=self.discard)
+
+def _count(rows: DataFrame, conditions: Mapping[str, Column], names: set[str]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return rows.agg(*(F.count(F.when(conditions[name], 1)).alias(name) for name in sorted(names)))
+
+
+def _broken(place: int) -> str:
+    """The name under which the broken rows of a check are counted."""
+    return f"broken_{place}"
 
 
 def takes_rows(planned: PlannedCheck) -> bool:
@@ -122,15 +135,3 @@ def side_of(
     if before is not None:
         aside, out = aside | (before == ASIDE), out | (before == OUT)
     return F.when(left_out, OUT).when(aside, ASIDE).when(out, OUT).otherwise(GOOD)
-
-
-def _word(number: int) -> str:
-    return f"{_WORD}_{number}"
-
-
-def _all_of(found: list[Column]) -> Column:
-    """Or of all, as a tree that is not deep."""
-    while len(found) > 1:
-        pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
-        found = [pair[0].bitwiseOR(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]
-    return found[0]

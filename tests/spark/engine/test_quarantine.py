@@ -10,7 +10,7 @@ from goldsmith.engine import resting
 from goldsmith.journal.definitions import verdicts
 from goldsmith.journal.tables import StageRun, Verdict
 from spark.engine.conftest import Bench
-from spark.engine.test_stages import BRONZE, MERGED
+from spark.engine.test_stages import BRONZE, MERGED, WIDER
 
 RULES = """
 validation_rules:
@@ -317,3 +317,53 @@ def test_rows_for_a_warehouse_are_parted_too(
         bench.tools(), bench.runtime.catalog.snapshot(), f"gold_{bench.tag}"
     )
     assert rest.summary.overall_passed
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_broken_rows_that_are_published_are_counted_where_they_were_written(
+    bench: Bench, mode: str
+) -> None:
+    warned = (
+        POSITIVE,
+        NAMED,
+        UNIQUE,
+        {"type": "expression", "sql": "abs(amount) < 8", "where": "id = 1"},
+        {"type": "one_of", "column": "amount", "values": [10, -2, 5]},
+    )
+    ruled(bench, *({**one, "on_fail": "warn"} for one in warned), more=f"    write_mode: {mode}\n")
+    bench.bring(
+        "a.jsonl", {"id": 1, "amount": 10}, {"id": 1, "amount": -2}, {"id": 2}, {"amount": 5}
+    )
+    done = bench.run()[1]
+
+    assert counts(done) == (4, 4, 0, 0)
+    assert [one.observed for one in said(bench, done)] == [
+        "1 of 3 rows broken",
+        "1 of 4 rows broken",
+        "2 of 3 rows broken",
+        "1 of 2 rows broken",
+        "0 of 3 rows broken",
+    ]
+    assert [len(one.sample) for one in said(bench, done)] == [1, 1, 1, 1, 0]
+
+
+def test_rows_the_schema_policy_leaves_out_are_checked_and_counted_too(bench: Bench) -> None:
+    ruled(bench)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10})
+    bench.run()
+    narrow = '"id BIGINT, amount BIGINT, at TIMESTAMP"'
+    checks = json.dumps([{**POSITIVE, "on_fail": "warn"}])
+    bench.apply(BRONZE.replace(narrow, WIDER))
+    bench.apply(RULES.replace("CHECKS", checks) + "    schema_policy: discard_row\n")
+    bench.bring(
+        "b.jsonl",
+        {"id": 2, "amount": -1, "channel": "app"},
+        {"id": 3, "amount": -2},
+        {"id": 4, "amount": 5},
+    )
+    done = bench.run()[1]
+
+    assert done.status == "succeeded", done.error_message
+    assert counts(done) == (3, 2, 0, 1)
+    assert bench.rows("bronze", "id") == [(1,), (3,), (4,)]
+    assert [one.observed for one in said(bench, done)] == ["2 of 3 rows broken"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults, staging
 from goldsmith.engine.addresses import lake_address
@@ -100,25 +101,32 @@ class LakeDestination:
 
         seen = Observation("goldsmith")
         marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
-        good = marked.where(f"{SIDE} = {GOOD}").drop(SIDE, "_discard")
-        self._write(order, order.split.plain(good), branch)
-        measured: dict[str, Any] = dict(seen.get)
+        self._write(order, bitmap.plain(marked).drop(SIDE), branch)
+        measured = order.split.counted(seen.get, lambda: self._written(order, branch))
         self._agree(order, measured["kept"])
-        beside, samples = self._look_back(order, measured)
+        beside, samples = self._look_back(order, branch, measured)
         return Aside(
             measured=measured,
             beside=beside,
             kept=measured["kept"],
-            out=measured["out"],
             samples=samples,
         )
 
-    def _look_back(self, order: Order, measured: Mapping[str, Any]) -> tuple[Measured, Samples]:
+    def _written(self, order: Order, branch: str) -> DataFrame:
+        """The rows that were written: all there are, where they took the place of all others."""
+        if order.from_scratch or order.mode == "overwrite":
+            # What a snapshot that replaces rows has added is not to be asked of Iceberg.
+            return self.table.rows_of_branch(branch)
+        return self.table.added(order.stage_run_id)
+
+    def _look_back(
+        self, order: Order, branch: str, measured: Mapping[str, Any]
+    ) -> tuple[Measured, Samples]:
         """What is asked of the rows once they are written; often nothing is."""
         is_broken = any(n for name, n in measured.items() if name.startswith("broken_"))
         if order.measure_beside is None and not is_broken:
             return {}, {}
-        written = self.table.added(order.stage_run_id)
+        written = self._written(order, branch)
         beside = order.measure_beside(written) if order.measure_beside is not None else {}
         return beside, order.look(written, measured, beside, {})
 
