@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from goldsmith.checks import keys
+from goldsmith.checks import keys, partitions
 from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
 from goldsmith.checks.outcome import Outcome, outcome_of, raised
@@ -81,7 +81,7 @@ class Evaluation:
             if columns:
                 rows.agg(*columns).schema  # noqa: B018 - asking for the schema resolves it
             for one in chosen:
-                if isinstance(one.asked, Extra | Keys):
+                if _is_beside(one):
                     _beside(rows, one).schema  # noqa: B018
 
         self._apart(tuple(self._put.values()), resolve)
@@ -120,7 +120,7 @@ class Evaluation:
             plans = {one.place: _beside(rows, one) for one in chosen if one.place not in hashed}
             got.update(keys.collect(plans))
 
-        beside = [one for one in self._put.values() if isinstance(one.asked, Extra | Keys)]
+        beside = [one for one in self._put.values() if _is_beside(one)]
         self._apart(beside, run)
         return got
 
@@ -182,7 +182,15 @@ def _riding(one: Put) -> Iterator[tuple[str, Column]]:
         yield "null_rows", F.count(F.when(spoken_of & keys.any_null(one.asked), F.lit(1)))
 
 
+def _is_beside(one: Put) -> bool:
+    return bool(one.per) or isinstance(one.asked, Extra | Keys)
+
+
 def _beside(rows: DataFrame, one: Put) -> DataFrame:
+    if one.per:
+        assert one.broken is not None
+        assert one.applies is not None
+        return partitions.worst(rows, one.planned, one.per, one.broken, one.applies)
     if isinstance(one.asked, Keys):
         return keys.exact(rows, one.asked, one.where)
     assert isinstance(one.asked, Extra)
@@ -191,7 +199,8 @@ def _beside(rows: DataFrame, one: Put) -> DataFrame:
 
 def _judged(one: Put, measured: Mapping[str, Any]) -> Judged | Counted:
     if one.broken is not None:
-        return Counted(broken=measured["broken"], of=measured["of"])
+        parts = {name: measured[name] for name in partitions.MEASURES if name in measured}
+        return Counted(broken=measured["broken"], of=measured["of"], **parts)
     if isinstance(one.asked, Known):
         return one.asked.judged
     assert isinstance(one.asked, Total | Keys | Extra)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.checks.context import Context
 from goldsmith.checks.field import Field, OfKind, find
 from goldsmith.checks.measures import Asked, Broken, Rows
+from goldsmith.checks.partitions import columns_of
 from goldsmith.checks.planned import PlannedCheck
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Put:
     #: Two-valued, of row checks: the row is broken, the check speaks of the row.
     broken: Column | None = None
     applies: Column | None = None
+    #: What parts the rows where the check's threshold holds for each part.
+    per: list[Column] = field(default_factory=list)
 
     @property
     def place(self) -> int:
@@ -41,6 +44,7 @@ def put(planned: PlannedCheck, schema: StructType, context: Context) -> Put:
     if planned.where is not None:
         where = F.coalesce(F.expr(planned.where), F.lit(False))
     settings, fields = _with_fields(planned, schema, where)
+    per = columns_of(planned, schema)
     given = {"rows": Rows(schema=schema, where=where), "context": context}
     handed = [given[name] for name in planned.check.handed]
     asked = planned.check.function(*handed, **settings)
@@ -60,6 +64,7 @@ def put(planned: PlannedCheck, schema: StructType, context: Context) -> Put:
         where=where,
         broken=applies & F.coalesce(asked.condition, F.lit(False)),
         applies=applies,
+        per=per,
     )
 
 
