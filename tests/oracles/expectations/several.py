@@ -23,7 +23,8 @@ _TRIPLES: Sequence[Sequence[Sequence[Any]]] = (
 )
 _OF_PAIRS = ("both_values_are_missing", "either_value_is_missing", "neither")
 _OF_SEVERAL = ("all_values_are_missing", "any_value_is_missing", "never")
-_ODD = ("odd name", "a.b", "select", "Ünïcode", "a-b")
+#: Points in names are beyond Great Expectations on Spark.
+_ODD = ("odd name", "a:b", "select", "Ünïcode", "a-b")
 
 
 def tables() -> Iterator[Table]:
