@@ -72,7 +72,8 @@ def _few_enough(planned: PlannedCheck, counted: Counted) -> bool:
     if counted.broken == 0:
         return True
     if planned.per:
-        return counted.parts_broken == 0
+        # Where nobody looked at the parts, nothing says that they hold.
+        return counted.parts > 0 and counted.parts_broken == 0
     if planned.max_broken is not None:
         return counted.broken <= planned.max_broken
     # As Great Expectations has it: the share of rows that hold, of those it speaks of.
