@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from goldsmith.journal import requests, runs, stage_runs
-from goldsmith.journal.events import RunFinished, RunStarted, StageFinished
+from goldsmith.journal.events import RunFinished, RunStarted, StageEnded, StageFailed, StageFinished
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.retention import forget_before
 from goldsmith.journal.tables import Request, Run, StageRun
@@ -106,6 +106,23 @@ def test_retention_keeps_the_newest_success_of_each_stage(journal: Journal) -> N
     newest = runs.last_success(journal, "orders", 1)
     assert newest is not None
     assert newest.stage_run_id == "try-2"
+
+
+def test_retention_keeps_published_runs_that_kept_rows_aside(journal: Journal) -> None:
+    for number, (kept_aside, fails) in enumerate([(2, False), (0, True), (0, False), (0, False)]):
+        name, at = f"run-{number}", NOON + number * HOUR
+        runs.start_run(journal, Run(run_id=name, pipeline_id="orders"), at=at)
+        tried = StageRun(
+            stage_run_id=f"try-{number}", run_id=name, pipeline_id="orders", stage_order=1
+        )
+        stage_runs.start_stage_run(journal, tried, at=at)
+        ended: StageEnded = StageFailed(error_code="CheckFailed", error_message="it does not hold")
+        if not fails:
+            ended = StageFinished(rows_quarantined=kept_aside)
+        stage_runs.finish_stage_run(journal, tried.stage_run_id, ended, at=at)
+        runs.finish_run(journal, name, RunFinished(), at=at)
+    forget_before(journal, NOON + 9 * HOUR)
+    assert {run.run_id for run in runs.recent_runs(journal)} == {"run-0", "run-3"}
 
 
 def test_a_run_under_way_is_never_forgotten(journal: Journal) -> None:

@@ -76,6 +76,10 @@ class Bounds:
             return Judged(holds=empty == "pass", observed=None, expected=self.words)
         return Judged(holds=self.holds(value), observed=value, expected=self.words)
 
+    def judge_nothing(self, share: float | Literal["pass"]) -> Judged:
+        """What to say of a share of no values."""
+        return self.judge(None, "pass") if isinstance(share, str) else self.judge(share)
+
     @property
     def words(self) -> str:
         low = f"more than {self.min}" if self.strict_min else f"at least {self.min}"

@@ -9,7 +9,7 @@ needs Spark: the functions import it when they are called.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -17,6 +17,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
+from goldsmith.checks.field import Field
 from goldsmith.checks.patterns import why_not
 from goldsmith.checks.settings import Setting, Share
 from goldsmith.errors import nearest
@@ -80,13 +81,15 @@ class Check:
         for name in self._required:
             if name not in settings:
                 found.append(f"needs the setting {name}")
+        if settings.get("per") is not None and not self.is_row_check:
+            found.append("takes no per, for it is no check of single rows")
         if self.any_of and not any(settings.get(name) is not None for name in self.any_of):
             found.append(f"needs the setting {' or '.join(self.any_of)}")
         return found
 
     def columns(self, settings: Mapping[str, Any]) -> Iterator[str]:
         """The columns of the rows that the settings name."""
-        for setting in self.settings.values():
+        for setting in (*self.settings.values(), EVERY_CHECK["per"]):
             if setting.name in settings:
                 yield from setting.columns(settings[setting.name])
 
@@ -148,6 +151,7 @@ def _every_check(
     on_fail: Literal["fail", "quarantine", "drop", "warn"],
     mostly: Share,
     max_broken: int,
+    per: Field | Sequence[Field],
     where: str,
     scope: Literal["batch", "table"],
     description: str,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from goldsmith.checks import keys
+from goldsmith.checks import keys, partitions
 from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
@@ -91,7 +91,7 @@ class Evaluation:
             if columns:
                 rows.agg(*columns).schema  # noqa: B018 - asking for the schema resolves it
             for one in chosen:
-                if isinstance(one.asked, Extra | Keys):
+                if _is_beside(one):
                     _beside(rows, one).schema  # noqa: B018
 
         self._apart(tuple(self._put.values()), resolve)
@@ -130,7 +130,7 @@ class Evaluation:
             plans = {one.place: _beside(rows, one) for one in chosen if one.place not in hashed}
             got.update(keys.collect(plans))
 
-        beside = [one for one in self._put.values() if isinstance(one.asked, Extra | Keys)]
+        beside = [one for one in self._put.values() if _is_beside(one)]
         self._apart(beside, run)
         return got
 
@@ -206,7 +206,15 @@ def _totals(one: Put) -> Iterator[tuple[str, Column]]:
         yield from one.asked.measures.items()
 
 
+def _is_beside(one: Put) -> bool:
+    return bool(one.per) or isinstance(one.asked, Extra | Keys)
+
+
 def _beside(rows: DataFrame, one: Put) -> DataFrame:
+    if one.per:
+        assert one.broken is not None
+        assert one.applies is not None
+        return partitions.worst(rows, one.planned, one.per, one.broken, one.applies)
     if isinstance(one.asked, Keys):
         return keys.exact(rows, one.asked, one.where)
     assert isinstance(one.asked, Extra)
@@ -215,7 +223,8 @@ def _beside(rows: DataFrame, one: Put) -> DataFrame:
 
 def _judged(one: Put, measured: Mapping[str, Any]) -> Judged | Counted:
     if one.broken is not None:
-        return Counted(broken=measured["broken"], of=measured["of"])
+        parts = {name: measured[name] for name in partitions.MEASURES if name in measured}
+        return Counted(broken=measured["broken"], of=measured["of"], **parts)
     if isinstance(one.asked, Known):
         return one.asked.judged
     assert isinstance(one.asked, Total | Keys | Extra)

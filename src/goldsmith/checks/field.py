@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Annotated, Any
@@ -64,6 +64,14 @@ class Field:
             getattr(self, kind) and getattr(other, kind) for kind in kinds
         )
 
+    def by_day(self) -> Field:
+        """The day of each time; other columns as they are."""
+        from pyspark.sql.types import DateType
+
+        return (
+            replace(self, type=DateType(), value=self.value.cast("date")) if self.is_time else self
+        )
+
     @property
     def text(self) -> Column:
         """The values as text."""
@@ -92,6 +100,10 @@ class Field:
             )
         if self.is_number and isinstance(value, str):
             return F.lit(Decimal(value))
+        if self.type.typeName() == "boolean":
+            return F.lit(str(value).lower() == "true")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            return F.lit(Decimal(value))
         return F.lit(value)
 
     def is_in(self, values: Sequence[Any]) -> Column:
@@ -115,7 +127,7 @@ class Field:
         if self.is_text:
             return isinstance(value, str)
         if kind == "boolean":
-            return isinstance(value, bool)
+            return isinstance(value, bool) or str(value).lower() in ("true", "false")
         if self.is_number:
             return _is_number(value)
         if self.is_time:

@@ -42,6 +42,10 @@ class Counted:
     broken: int
     of: int
     observed: Any = None
+    #: Of a threshold by partition: partitions that break it, of how many, and the worst of them.
+    parts_broken: int = 0
+    parts: int = 0
+    worst_part: str | None = None
 
 
 Judge = Callable[[Measured], Judged | Counted]

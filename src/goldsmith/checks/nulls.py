@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: Rows with a NULL in any of the columns, only those with NULLs in all of them, or none.
 Ignore = Literal["any", "all", "never"]
+#: A NULL among values that are looked for in a set.
+Nulls = Literal["pass", "broken"]
 
 
 def not_ignored(fields: Sequence[Field], ignore: Ignore) -> Column:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.field import Field
 from goldsmith.checks.measures import Counted, Extra, Rows
@@ -19,10 +19,12 @@ def each_after_the_last(
     *,
     by: Sequence[Field],
     within: Sequence[Field],
+    nulls: Literal["skip", "part"] = "skip",
 ) -> Extra:
-    """Rows broken by comparison of a value with the last one; NULLs are passed over.
+    """Rows broken by comparison of a value with the last one.
 
-    Without columns to order by, rows come as they lie in the dataset.
+    NULLs are passed over, or part the value after one from those before it. Without columns to
+    order by, rows come as they lie in the dataset.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -38,8 +40,10 @@ def each_after_the_last(
         parts = [f"_within_{place}" for place in range(len(within))]
         window = Window.partitionBy(*parts).orderBy(*order)
         value, last = F.col("_value"), F.lag("_value").over(window)
-        there = spoken_of.where(value.isNotNull()).withColumn("_last", last)
+        compared = spoken_of.where(value.isNotNull()) if nulls == "skip" else spoken_of
         broken = F.when(is_broken(value, F.col("_last")), 1)
-        return there.agg(F.count(broken).alias("broken"), F.count(F.lit(1)).alias("of"))
+        return compared.withColumn("_last", last).agg(
+            F.count(broken).alias("broken"), F.count(value).alias("of")
+        )
 
     return Extra(plan=plan, judge=lambda measured: Counted(**measured))

@@ -50,6 +50,11 @@ def outcome_of(planned: PlannedCheck, judged: Judged | Counted) -> Outcome:
             message="it holds" if judged.holds else said,
         )
     passed = _few_enough(planned, judged)
+    found = f"{planned.says} in {judged.broken:,} of {judged.of:,} rows"
+    if judged.parts_broken:
+        by = ", ".join(planned.per)
+        found += f", too many in {judged.parts_broken:,} of {judged.parts:,} parts by {by}"
+        found += f" (most in {judged.worst_part})"
     return Outcome(
         planned=planned,
         passed=passed,
@@ -59,15 +64,16 @@ def outcome_of(planned: PlannedCheck, judged: Judged | Counted) -> Outcome:
         if judged.observed is not None
         else f"{judged.broken} of {judged.of} rows broken",
         expected=_allowed(planned),
-        message="it holds"
-        if passed
-        else f"{planned.says} in {judged.broken:,} of {judged.of:,} rows",
+        message="it holds" if passed else found,
     )
 
 
 def _few_enough(planned: PlannedCheck, counted: Counted) -> bool:
     if counted.broken == 0:
         return True
+    if planned.per:
+        # Where nobody looked at the parts, nothing says that they hold.
+        return counted.parts > 0 and counted.parts_broken == 0
     if planned.max_broken is not None:
         return counted.broken <= planned.max_broken
     # As Great Expectations has it: the share of rows that hold, of those it speaks of.
@@ -75,9 +81,11 @@ def _few_enough(planned: PlannedCheck, counted: Counted) -> bool:
 
 
 def _allowed(planned: PlannedCheck) -> str:
+    each = f" for each {', '.join(planned.per)}" if planned.per else ""
     if planned.max_broken is not None:
-        return f"at most {planned.max_broken:,} broken rows"
-    return "no broken row" if planned.mostly >= 1 else f"{planned.mostly:.10g} of the rows hold"
+        return f"at most {planned.max_broken:,} broken rows{each}"
+    holds = "no broken row" if planned.mostly >= 1 else f"{planned.mostly:.10g} of the rows hold"
+    return f"{holds}{each}"
 
 
 def raised(planned: PlannedCheck, error: Exception) -> Outcome:

@@ -31,6 +31,8 @@ class PlannedCheck:
     mostly: float = 1.0
     #: As many broken rows are let pass; None: `mostly` alone decides.
     max_broken: int | None = None
+    #: Columns whose values part the rows; in each part no more may be broken than that.
+    per: tuple[str, ...] = ()
     scope: str = "batch"
     name: str | None = None
     #: As the rule set has it: the name and the settings of the tool it was written for.
@@ -78,6 +80,8 @@ def plan_one(
         for name in EVERY_CHECK
         if ours.get(name) is not None and name not in (*check.settings, "description")
     }
+    if "per" in every:
+        every["per"] = (every["per"],) if isinstance(every["per"], str) else tuple(every["per"])
     own = {name: value for name, value in ours.items() if name in check.settings}
     return PlannedCheck(
         place=place,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.checks.context import Context
 from goldsmith.checks.field import Field, OfKind, find
 from goldsmith.checks.measures import Asked, Broken, Rows
+from goldsmith.checks.partitions import columns_of
 from goldsmith.checks.planned import PlannedCheck
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Put:
     applies: Column | None = None
     #: Somebody's SQL decides that may ask the clock, and answer otherwise when it is asked again.
     by_sql: bool = False
+    #: What parts the rows where the check's threshold holds for each part.
+    per: list[Column] = field(default_factory=list)
 
     @property
     def place(self) -> int:
@@ -48,6 +51,7 @@ def put(planned: PlannedCheck, schema: StructType, context: Context) -> Put:
     if planned.where is not None:
         where = F.coalesce(F.expr(planned.where), F.lit(False))
     settings, fields = _with_fields(planned, schema, where)
+    per = columns_of(planned, schema)
     given = {"rows": Rows(schema=schema, where=where), "context": context}
     handed = [given[name] for name in planned.check.handed]
     asked = planned.check.function(*handed, **settings)
@@ -68,6 +72,7 @@ def put(planned: PlannedCheck, schema: StructType, context: Context) -> Put:
         broken=applies & F.coalesce(asked.condition, F.lit(False)),
         applies=applies,
         by_sql=_by_sql(planned, fields),
+        per=per,
     )
 
 

@@ -87,6 +87,9 @@ def _row(
     unknown = [name for name in row if name not in names]
     if unknown:
         raise BadRows(problem=f"Row {place} has '{unknown[0]}', which the schema has not.")
+    for field in struct.fields:
+        if not field.nullable and row.get(field.name) is None:
+            raise BadRows(problem=f"Row {place} has no '{field.name}', which is NOT NULL.")
     try:
         return tuple(typed(row.get(field.name), field.dataType) for field in struct.fields)
     except (ValueError, TypeError, ArithmeticError, InvalidOperation) as error:

@@ -50,6 +50,14 @@ class Case:
         for name in ("rows", "checks"):
             if not isinstance(given.get(name, []), list):
                 raise BadRows(problem=f"The {name} of a case are a list.")
+        for name in ("schema", "schema_before"):
+            if not isinstance(given.get(name, ""), str):
+                raise BadRows(problem=f"The {name} of a case is a text, as Spark's DDL has it.")
+        datasets = given.get("datasets", {})
+        if not isinstance(datasets, dict) or not all(
+            isinstance(one, dict) for one in datasets.values()
+        ):
+            raise BadRows(problem="The datasets of a case are objects by their names.")
         return cls(**given)
 
 
@@ -87,18 +95,24 @@ def answer(spark: SparkSession, said: Any) -> dict[str, Any]:
     try:
         tried = put_to_rows(spark, Case.of(said))
     except GoldsmithError as error:
-        checks = said.get("checks") if isinstance(said, dict) else None
-        count = len(checks) if isinstance(checks, list) else 0
-        return {
-            "id": name,
-            "verdicts": [Tried(said={}).as_plain() for _ in range(count)],
-            "error": described(error),
-        }
+        return no_answer(said, described(error))
     errors = [described(one.error) for one in tried if one.error is not None]
     return {
         "id": name,
         "verdicts": [one.as_plain() for one in tried],
         "error": errors[0] if errors else None,
+    }
+
+
+def no_answer(said: Any, error: str) -> dict[str, Any]:
+    """The machine form of a case that cannot be tried: every check of it fails."""
+    case = said if isinstance(said, dict) else {}
+    checks = case.get("checks")
+    count = len(checks) if isinstance(checks, list) else 0
+    return {
+        "id": case.get("id"),
+        "verdicts": [Tried(said={}).as_plain() for _ in range(count)],
+        "error": error,
     }
 
 
@@ -141,7 +155,10 @@ def _context(spark: SparkSession, case: Case) -> Context:
 
     now = case.now if case.now is not None else datetime.now(UTC)
     if isinstance(now, str):
-        now = datetime.fromisoformat(now)
+        try:
+            now = datetime.fromisoformat(now)
+        except ValueError as error:
+            raise BadRows(problem=f"The now of a case is no time: {error}") from error
     before = None
     if case.schema_before is not None:
         before = frame(spark, case.schema_before, ()).schema

@@ -7,27 +7,39 @@ from typing import Any
 
 from goldsmith.checks.field import Field
 from goldsmith.checks.measures import Judged, Measured, Rows, Total
+from goldsmith.checks.nulls import Nulls
 
 
 def compared(
-    rows: Rows, field: Field, values: Sequence[Any], *, others_may_be: bool, all_must_be: bool
+    rows: Rows,
+    field: Field,
+    values: Sequence[Any],
+    *,
+    others_may_be: bool,
+    all_must_be: bool,
+    nulls: Nulls = "pass",
 ) -> Total:
     """Which of the values occur, and the first and last of all others."""
     from pyspark.sql import functions as F
 
     wanted = [value for value in values if value is not None]
+    # A NULL is no value: it cannot be among those that occur.
+    attainable = len(wanted) == len(values)
     measures = {
         f"found{place}": F.coalesce(F.max(field.is_in([value])), F.lit(False))
         for place, value in enumerate(wanted)
     }
     other = F.when(~field.is_in(wanted), field.value)
     measures |= {"others": F.count(other), "first": F.min(other), "last": F.max(other)}
+    if nulls == "broken":
+        measures["missing"] = rows.count_if(field.value.isNull())
 
     def judge(measured: Measured) -> Judged:
         found = [value for place, value in enumerate(wanted) if measured[f"found{place}"]]
         others = [measured["first"], measured["last"]] if measured["others"] else []
+        complete = not all_must_be or (attainable and len(found) == len(wanted))
         return Judged(
-            holds=(others_may_be or not others) and (not all_must_be or len(found) == len(wanted)),
+            holds=(others_may_be or not others) and complete and not measured.get("missing"),
             observed=[*found, *dict.fromkeys(others)],
             expected=f"{'all' if all_must_be else 'some'} of {wanted}"
             + (" and others" if others_may_be else " and no other"),

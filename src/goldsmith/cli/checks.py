@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,10 +19,6 @@ if TYPE_CHECKING:
 
     from goldsmith.checks.check import Check
     from goldsmith.checks.trying import Case, Tried
-
-#: Cases that are put to Spark side by side, and how many are read ahead.
-_SIDE_BY_SIDE = 4
-_AHEAD = 64
 
 
 @dataclass(eq=False, kw_only=True)
@@ -152,8 +145,10 @@ def try_checks(file: Path | None, jsonl: bool, as_json: bool) -> None:
     from goldsmith.engine import small
 
     if jsonl:
+        from goldsmith.checks.lines import answers
+
         with _opened(file) as lines, small.session() as spark:
-            for answer in _answers(spark, lines):
+            for answer in answers(spark, lines):
                 click.echo(json.dumps(answer, ensure_ascii=False))
         return
     if file is None:
@@ -166,37 +161,13 @@ def try_checks(file: Path | None, jsonl: bool, as_json: bool) -> None:
     _show_tried(as_json, file, cases, tried)
 
 
-def _opened(file: Path | None) -> IO[str]:
+def _opened(file: Path | None) -> IO[bytes]:
     if file is None or str(file) == "-":
-        return sys.stdin
+        return sys.stdin.buffer
     try:
-        return file.open(encoding="utf-8")
+        return file.open("rb")
     except OSError as error:
         raise BadRequest(sentence=f"{file} cannot be read: {error.strerror}.") from error
-
-
-def _answers(spark: SparkSession, lines: IO[str]) -> Iterator[dict[str, Any]]:
-    """An answer for each line, in their order."""
-    waiting = (line for line in lines if line.strip())
-    with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-        while some := list(islice(waiting, _AHEAD)):
-            yield from pool.map(lambda line: _answer(spark, line), some)
-            sys.stdout.flush()
-
-
-def _answer(spark: SparkSession, line: str) -> dict[str, Any]:
-    from goldsmith.checks.trying import answer
-
-    try:
-        said = json.loads(line)
-    except ValueError as error:
-        return {"id": None, "verdicts": [], "error": f"BadRows: The line is no JSON: {error}"}
-    try:
-        return answer(spark, said)
-    except Exception as error:  # one bad case must not spoil the others
-        name = said.get("id") if isinstance(said, dict) else None
-        cause = str(error).strip().splitlines() or [""]
-        return {"id": name, "verdicts": [], "error": f"{type(error).__name__}: {cause[0]}"}
 
 
 def _cases(file: Path) -> list[Case]:

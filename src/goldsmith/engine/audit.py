@@ -56,7 +56,7 @@ def planned(rules: RuleSet | None, context: Context, *, first: int = 0) -> tuple
 
 def needs_pass(checks: Sequence[PlannedCheck]) -> bool:
     """Some check cannot be measured on the way to the table."""
-    return any(one.check.cost not in (Cost.RIDES, Cost.NOTHING) for one in checks)
+    return any(one.per or one.check.cost not in (Cost.RIDES, Cost.NOTHING) for one in checks)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

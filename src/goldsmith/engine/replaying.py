@@ -8,7 +8,7 @@ Marked rows of a stage run that was not are in the quarantine as before.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -88,7 +88,9 @@ def mended(spark: SparkSession, work: Work, tools: Tools, replay: Replay) -> Men
     kept = quarantine.table(spark, dataset)
     if not kept.exists():
         raise NothingToReplay(dataset=dataset)
-    there = _waiting(spark, kept, tools, dataset)
+    published = published_by(tools.journal, dataset)
+    _forget_replayed(kept, published)
+    there = _waiting(spark, kept, published)
     if replay.run_id is not None:
         there = there.where(f"_run_id = {literal(replay.run_id)}")
     rows = _mended(spark, there, replay, dataset)
@@ -104,11 +106,22 @@ def mended(spark: SparkSession, work: Work, tools: Tools, replay: Replay) -> Men
     return Mended(rows=held, table=kept, stage_run_id=work.stage_run_id)
 
 
-def _waiting(spark: SparkSession, kept: LakeTable, tools: Tools, dataset: str) -> DataFrame:
+def _forget_replayed(kept: LakeTable, published: Collection[str]) -> None:
+    """Remove what a replay took along that was published, and killed before it removed them."""
+    from pyspark.sql import functions as F
+
+    rows = kept.spark.table(kept.sql_name)
+    taken = rows.where(F.col("_replayed_by").isNotNull()).select("_replayed_by").distinct()
+    over = sorted({row["_replayed_by"] for row in taken.collect()} & set(published))
+    if over:
+        listed = ", ".join(literal(one) for one in over)
+        kept.spark.sql(f"DELETE FROM {kept.sql_name} WHERE _replayed_by IN ({listed})")
+
+
+def _waiting(spark: SparkSession, kept: LakeTable, published: Collection[str]) -> DataFrame:
     """Rows of the quarantine that count and that no published stage run has taken along."""
     from pyspark.sql import functions as F
 
-    published = published_by(tools.journal, dataset)
     rows = spark.table(kept.sql_name)
     return rows.where(
         _one_of("_stage_run_id", published)

@@ -35,10 +35,13 @@ class Forgotten:
 def forget_before(journal: Journal, moment: datetime, *, actor: str | None = None) -> Forgotten:
     """Forget events, and runs and requests that were over, before a moment.
 
-    Each stage keeps its newest published run: the planner compares definitions with it. The
-    ledgers of files and snapshots are no part of this: they decide what is read again.
+    Each stage keeps its newest published run: the planner compares definitions with it. A run that
+    kept rows aside stays too: they count in the quarantine because it was published. The ledgers
+    of files and snapshots are no part of this: they decide what is read again.
     """
-    old_runs = sa.select(runs.c.run_id).where(runs.c.ended_at < moment, ~_has_newest_success())
+    old_runs = sa.select(runs.c.run_id).where(
+        runs.c.ended_at < moment, ~_has_newest_success(), ~_keeps_rows_aside()
+    )
     old_stage_runs = sa.select(stage_runs.c.stage_run_id).where(stage_runs.c.run_id.in_(old_runs))
     with journal.writing() as connection:
         forgotten = Forgotten(
@@ -85,6 +88,18 @@ def _has_newest_success() -> Any:
     return (
         sa.select(1)
         .where(mine.c.run_id == runs.c.run_id, mine.c.status == RunStatus.SUCCEEDED, ~newer)
+        .exists()
+    )
+
+
+def _keeps_rows_aside() -> Any:
+    return (
+        sa.select(1)
+        .where(
+            stage_runs.c.run_id == runs.c.run_id,
+            stage_runs.c.status == RunStatus.SUCCEEDED,
+            stage_runs.c.rows_quarantined > 0,
+        )
         .exists()
     )
 

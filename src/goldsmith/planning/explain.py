@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.aliases.translate import find
-from goldsmith.checks.check import CHECKS
+from goldsmith.checks.check import CHECKS, Cost
 from goldsmith.planning.integrity.finding import Gravity
 from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
@@ -156,7 +156,7 @@ def checks_of(near: Neighbourhood) -> Iterator[Mapping[str, Any]]:
                 "rule_set_id": rules.rule_set_id,
                 "severity": rules.severity,
                 "on_fail": "fail",
-                "cost": cost_of(str(check.get("type"))),
+                "cost": Cost.PASS if check.get("per") else cost_of(str(check.get("type"))),
                 **check,
             }
 

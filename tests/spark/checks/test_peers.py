@@ -6,62 +6,92 @@ import json
 import os
 import subprocess
 import sys
-import venv
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark import __version__ as spark_version
+import yaml
 from pyspark.sql import SparkSession
 
-from goldsmith.checks.trying import answer
+from goldsmith.checks.trying import Case, answer, put_to_rows, surprises
 from goldsmith.engine import java
 from oracles.cases_of_great_expectations import cases
+from oracles.dbt_says import NoPackages, Project
+from oracles.environments import python_of
 
-PROGRAM = Path(__file__).parents[2] / "oracles" / "great_expectations_says.py"
-PACKAGES = ("great_expectations>=1.9,<2", "pandas", f"pyspark=={spark_version}")
-
-
-@pytest.fixture(scope="session")
-def great_expectations(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its own environment, made for this run."""
-    folder = tmp_path_factory.mktemp("peers") / "great_expectations"
-    venv.create(folder, with_pip=True)
-    python = folder / "bin" / "python"
-    install = [str(python), "-m", "pip", "install", "--quiet", *PACKAGES]
-    done = subprocess.run(install, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"Great Expectations cannot be installed: {done.stderr.strip()[-300:]}")
-    return python
+ORACLE = Path(__file__).parents[2] / "oracles" / "great_expectations_says.py"
+PEERS = Path(__file__).parents[2] / "cases" / "peers"
+DBT = ("dbt", "dbt_utils", "dbt_expectations")
 
 
-def verdicts(python: Path, asked: list[dict[str, Any]]) -> list[Any]:
+def verdicts(asked: list[dict[str, Any]]) -> list[Any]:
     """What Great Expectations says on Spark."""
     told = "".join(f"{json.dumps(case)}\n" for case in asked)
     environment = {**os.environ, "JAVA_HOME": str(java.find(None).home), "PYTHONPATH": ""}
     done = subprocess.run(
-        [str(python), str(PROGRAM), "spark"],
+        [str(python_of("great_expectations")), str(ORACLE), "spark"],
         input=told,
         capture_output=True,
         text=True,
         env=environment,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return [json.loads(line)["verdicts"][0] for line in done.stdout.splitlines()]
+    return [json.loads(line)["verdicts"] for line in done.stdout.splitlines()]
 
 
 @pytest.mark.soak
-def test_great_expectations_agrees(quick: SparkSession, great_expectations: Path) -> None:
+def test_great_expectations_agrees(quick: SparkSession) -> None:
     asked = list(cases())
-    theirs = verdicts(great_expectations, asked)
+    theirs = verdicts(asked)
     assert len(theirs) == len(asked)
-    wrong = []
-    for case, their in zip(asked, theirs, strict=True):
-        if "raised" in their:
-            continue
-        our = answer(quick, case)["verdicts"][0]
-        same_count = None in (our["broken"], their["broken"]) or our["broken"] == their["broken"]
-        if our["passed"] != their["passed"] or not same_count:
-            wrong.append(f"{case}: we say {our}, they say {their}")
-    print(f"{len(asked)} verdicts compared", file=sys.stderr)
+    wrong, compared = [], 0
+    for case, said in zip(asked, theirs, strict=True):
+        ours = answer(quick, case)["verdicts"]
+        for check, our, their in zip(case["checks"], ours, said, strict=True):
+            compared += 1
+            rows = f"{check} of {case['schema']} {case['rows']}"
+            if "raised" in their:
+                if our["passed"]:
+                    wrong.append(f"{rows}: we say {our}, they raise {their['raised'][-200:]}")
+                continue
+            counts = {our["broken"], their["broken"]} - {None}
+            if our["passed"] != their["passed"] or len(counts) > 1:
+                wrong.append(f"{rows}: we say {our}, they say {their}")
+    print(f"{compared} verdicts compared", file=sys.stderr)
+    assert wrong == []
+
+
+def cases_of(tool: str) -> list[dict[str, Any]]:
+    read: list[dict[str, Any]] = yaml.safe_load((PEERS / f"{tool}.yaml").read_text("utf-8"))
+    return read
+
+
+@pytest.mark.parametrize("tool", DBT)
+def test_tests_of_dbt_mean_what_their_queries_say(quick: SparkSession, tool: str) -> None:
+    wrong = [
+        f"{case.says}: {surprise}"
+        for said in cases_of(tool)
+        for case in [Case.of(said)]
+        for surprise in surprises(case, put_to_rows(quick, case))
+    ]
+    assert wrong == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("tool", DBT)
+def test_dbt_agrees(tool: str, tmp_path: Path) -> None:
+    asked = cases_of(tool)
+    project = Project(folder=tmp_path / "project", dbt=python_of("dbt").with_name("dbt"))
+    try:
+        said = project.verdicts(asked)
+    except NoPackages:
+        pytest.skip(f"the package {tool} cannot be fetched from dbt's hub")
+    wrong = [
+        f"{case['says']}: {check}: expected {expected}, dbt says {said[number, place]}"
+        for number, case in enumerate(asked)
+        for place, (check, expected) in enumerate(zip(case["checks"], case["expect"], strict=True))
+        if said[number, place] != ("pass" if expected else "fail")
+    ]
+    print(f"{len(said)} verdicts compared", file=sys.stderr)
     assert wrong == []

@@ -181,6 +181,29 @@ def test_a_threshold_that_is_broken_publishes_nothing_and_the_rows_stay_marked(
     assert bench.rows("bronze", "id") == [(1,), (2,), (4,)]
 
 
+@pytest.mark.parametrize("on_fail", ["quarantine", "drop"])
+def test_a_threshold_by_partition_is_broken_by_one_partition(bench: Bench, on_fail: str) -> None:
+    ruled(bench, {**POSITIVE, "on_fail": on_fail, "mostly": 0.5, "per": "at"})
+    good = [{"id": number, "at": "2026-01-01T00:00:00Z", "amount": 1} for number in range(8)]
+    even = [
+        {"id": 8, "at": "2026-01-02T00:00:00Z", "amount": 1},
+        {"id": 9, "at": "2026-01-02T00:00:00Z", "amount": -1},
+    ]
+    bench.bring("a.jsonl", *good, *even)
+    done = bench.run()[1]
+    assert done.status == "succeeded"
+    assert counts(done)[1] == 9
+    bad = [
+        {"id": 20, "at": "2026-01-02T00:00:00Z", "amount": -1},
+        {"id": 21, "at": "2026-01-01T00:00:00Z", "amount": 1},
+    ]
+    bench.bring("b.jsonl", *({**row, "id": 30 + row["id"]} for row in good), *bad)
+    failed = bench.run()[1]
+    assert (failed.status, failed.error_code) == ("failed", "CheckFailed")
+    assert len(bench.rows("bronze", "id")) == 9
+    assert "parts by at (most in 2026-01-02" in str(said(bench, failed)[0].message)
+
+
 def test_the_scope_table_is_the_table_as_it_would_be_published(bench: Bench) -> None:
     ruled(bench, {"type": "row_count", "max": 3, "scope": "table"}, {**UNIQUE, "scope": "table"})
     bench.bring("a.jsonl", {"id": 1}, {"id": 2})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from goldsmith.checks.exchange import dbt, great_expectations
+from oracles.environments import python_of
 from unit.checks.test_exchange import RULES
 
 LOAD_SUITE = """
@@ -32,17 +32,9 @@ goldsmith_export:
 """
 
 
-def python_of(variable: str) -> str:
-    """The Python of another tool's environment, or the test is skipped."""
-    python = os.environ.get(variable)
-    if python is None or not Path(python).exists():
-        pytest.skip(f"${variable} names no Python with the tool installed")
-    return python
-
-
 @pytest.mark.soak
 def test_great_expectations_loads_an_exported_suite_and_ours_reads_it_back(tmp_path: Path) -> None:
-    python = python_of("GREAT_EXPECTATIONS_PYTHON")
+    python = str(python_of("great_expectations"))
     suite, left = great_expectations.suite_of("orders", RULES)
     assert left == []
     file = tmp_path / "suite.json"
@@ -59,7 +51,7 @@ def test_great_expectations_loads_an_exported_suite_and_ours_reads_it_back(tmp_p
 
 @pytest.mark.soak
 def test_dbt_parses_exported_tests(tmp_path: Path) -> None:
-    python = python_of("DBT_PYTHON")
+    python = python_of("dbt")
     reference = {"type": "referential", "column": "customer", "to": "customers", "field": "id"}
     schema, left = dbt.schema_of("orders", [*RULES[:2], RULES[3], reference])
     assert left == []
@@ -69,7 +61,7 @@ def test_dbt_parses_exported_tests(tmp_path: Path) -> None:
     (tmp_path / "models" / "schema.yml").write_text(yaml.safe_dump(schema))
     (tmp_path / "dbt_project.yml").write_text(PROJECT)
     (tmp_path / "profiles.yml").write_text(PROFILES)
-    dbt_command = Path(python).with_name("dbt")
+    dbt_command = python.with_name("dbt")
     done = subprocess.run(
         [str(dbt_command), "ls", "--resource-type", "test", "--profiles-dir", "."],
         cwd=tmp_path,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from goldsmith.checks.aliases.alias import Alias, Settings
 
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _BOUNDS = {"min_value": "min", "max_value": "max"}
 _IGNORED_ROWS = {
     "both_values_are_missing": "all",
@@ -59,13 +61,33 @@ def _quantiles(settings: Settings) -> Settings:
     }
 
 
-def _count(settings: Settings) -> Settings:
-    """Bounds of counts that may be written as numbers with a fraction."""
-    for name in ("min", "max", "equals"):
-        value = settings.get(name)
-        if isinstance(value, float) and value.is_integer():
-            settings[name] = int(value)
+def _extreme(settings: Settings) -> Settings:
+    """Compared with a day, a time counts as its day there."""
+    bounds = [settings.get(name) for name in ("min", "max")]
+    if any(isinstance(bound, str) and _DAY.fullmatch(bound) for bound in bounds):
+        return {**settings, "days": True}
     return settings
+
+
+def _count(settings: Settings) -> Settings:
+    """Bounds of counts, which lose their fraction there."""
+    for name in ("min", "max", "equals"):
+        if isinstance(settings.get(name), float):
+            settings[name] = int(settings[name])
+    return settings
+
+
+def _all_equal(settings: Settings) -> Settings:
+    """A NULL equals NULL; rows are left out as in other expectations of several columns."""
+    names = [f"`{str(name).replace('`', '``')}`" for name in settings.pop("columns", ())]
+    ignore = _ignoring(settings).pop("ignore")
+    settings.pop("ignore_row_if", None)
+    wanted = [f"({settings['where']})"] if "where" in settings else []
+    if ignore != "never":
+        there = " AND " if ignore == "any" else " OR "
+        wanted.append(f"({there.join(f'{name} IS NOT NULL' for name in names)})")
+    alike = " AND ".join(f"{names[0]} <=> {name}" for name in names[1:])
+    return {**settings, **({"where": " AND ".join(wanted)} if wanted else {}), "sql": alike}
 
 
 def _query(settings: Settings) -> Settings:
@@ -130,12 +152,13 @@ ALIASES: Mapping[str, Alias] = _names(
     ("column_mean_to_be_between", _between("mean")),
     ("column_median_to_be_between", _between("median")),
     ("column_sum_to_be_between", _between("sum")),
-    ("column_min_to_be_between", _between("min")),
-    ("column_max_to_be_between", _between("max")),
+    ("column_min_to_be_between", Alias("min", _BOUNDS, changed=_extreme)),
+    ("column_max_to_be_between", Alias("max", _BOUNDS, changed=_extreme)),
     ("column_stdev_to_be_between", _between("stddev")),
     ("column_quantile_values_to_be_between",
         Alias("quantile", implied={"method": "nearest"}, changed=_quantiles)),
-    ("column_unique_value_count_to_be_between", _between("distinct_count")),
+    ("column_unique_value_count_to_be_between",
+        Alias("distinct_count", _BOUNDS, changed=_count)),
     ("column_proportion_of_unique_values_to_be_between", _between("unique_share")),
     ("column_proportion_of_non_null_values_to_be_between",
         _between("non_null_share", of_nothing=0.0)),
@@ -153,6 +176,8 @@ ALIASES: Mapping[str, Alias] = _names(
         Alias("unique_within_row", {"column_list": "columns"}, changed=_ignoring)),
     ("select_column_values_to_be_unique_within_record",
         Alias("unique_within_row", {"column_list": "columns"}, changed=_ignoring)),
+    ("multicolumn_values_to_be_equal",
+        Alias("expression", {"column_list": "columns"}, changed=_all_equal)),
     ("multicolumn_sum_to_equal",
         Alias("columns_sum", {"column_list": "columns", "sum_total": "equals"},
               changed=_ignoring)),

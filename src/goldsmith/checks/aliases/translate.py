@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import Any
 
 from goldsmith.checks.aliases.alias import Alias, Settings
-from goldsmith.checks.aliases.dbt import DBT, DBT_EXPECTATIONS, DBT_UTILS
+from goldsmith.checks.aliases.dbt import DBT, DBT_UTILS
+from goldsmith.checks.aliases.dbt_expectations import ALIASES as DBT_EXPECTATIONS
 from goldsmith.checks.aliases.great_expectations import ALIASES as GREAT_EXPECTATIONS
 from goldsmith.checks.aliases.row_condition import as_sql
 
@@ -18,8 +19,8 @@ _IGNORED = frozenset(
         *("result_format", "catch_exceptions", "meta", "notes", "id", "batch_id", "windows"),
         *("include_config", "include_rendered_content", "rendered_content", "condition_parser"),
         *("expectation_context", "library_metadata", "tags", "enabled", "store_failures"),
-        *("store_failures_as", "quote_values", "quote", "quote_columns", "quote_identifiers"),
-        *("limit", "fail_calc", "error_if", "warn_if", "is_raw", "flags", "transform", "escape"),
+        *("store_failures_as", "quote_columns", "quote_identifiers"),
+        *("limit", "fail_calc", "error_if", "warn_if", "is_raw", "transform", "escape"),
     )
 )
 _SEVERITIES = {"error": "critical", "warn": "warning", "failure": "critical"}

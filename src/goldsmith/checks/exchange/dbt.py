@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from goldsmith.checks.aliases.dbt import DBT, DBT_EXPECTATIONS, DBT_UTILS
+from goldsmith.checks.aliases.dbt import DBT, DBT_UTILS
+from goldsmith.checks.aliases.dbt_expectations import ALIASES as DBT_EXPECTATIONS
 from goldsmith.checks.aliases.translate import translated
 from goldsmith.checks.exchange.reversed import Settings, Ways, written
 
@@ -24,6 +25,22 @@ def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
         yield "unique_combination_of_columns", {"combination_of_columns": listed}
 
 
+def _values(name: str) -> Callable[[Settings], Iterator[tuple[str, Settings]]]:
+    """Numbers are values there only where they are not put in quotes."""
+
+    def said(ours: Settings) -> Iterator[tuple[str, Settings]]:
+        yield name, {("column_name" if key == "column" else key): ours[key] for key in ours}
+        if not any(isinstance(value, str) for value in ours.get("values", ())):
+            yield name, {"column_name": ours["column"], "values": ours["values"], "quote": False}
+
+    return said
+
+
+_WAYS: Ways = {
+    "unique": _unique,
+    "one_of": _values("accepted_values"),
+    "not_one_of": _values("not_accepted_values"),
+}
 _TAKES = frozenset(("column", "values", "to", "field"))
 
 
@@ -55,8 +72,7 @@ def schema_of(model: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str
 
 def _test(entry: Mapping[str, Any]) -> tuple[str, Settings, Settings] | None:
     for prefix, aliases in _TOOLS.items():
-        ways: Ways = {"unique": _unique}
-        found = written(entry, aliases, takes=_TAKES, other_ways=ways, prefix=prefix or "dbt.")
+        found = written(entry, aliases, takes=_TAKES, other_ways=_WAYS, prefix=prefix or "dbt.")
         if found is None or found[0] not in aliases:
             continue
         ours = translated(entry)

@@ -1,4 +1,6 @@
-"""The values that occur in the column are exactly the values."""
+"""The values that occur in the column are exactly the values.
+
+`nulls` says what a NULL is: left out (`pass`), or `broken`."""
 
 from __future__ import annotations
 
@@ -7,9 +9,12 @@ from collections.abc import Sequence
 from goldsmith.checks.check import dataset_check
 from goldsmith.checks.field import Plain
 from goldsmith.checks.measures import Rows, Total
+from goldsmith.checks.nulls import Nulls
 from goldsmith.checks.value_sets import compared
 
 
 @dataset_check(says="{column} does not hold just {values}")
-def distinct_values_equal(rows: Rows, /, column: Plain, values: Sequence[object]) -> Total:
-    return compared(rows, column, values, others_may_be=False, all_must_be=True)
+def distinct_values_equal(
+    rows: Rows, /, column: Plain, values: Sequence[object], nulls: Nulls = "pass"
+) -> Total:
+    return compared(rows, column, values, others_may_be=False, all_must_be=True, nulls=nulls)

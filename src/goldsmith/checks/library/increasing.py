@@ -1,16 +1,21 @@
 """No value of the column is smaller than the one before it; with `strictly`, none is equal.
 
 Rows come in the order of the columns `by`, or as they lie in the dataset; `within` starts anew for
-each value of those columns. NULLs are passed over."""
+each value of those columns. With `step` each value differs from the one before by just that.
+NULLs are passed over, or with `nulls: part` the value after one is compared with none."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.check import Cost, dataset_check
 from goldsmith.checks.field import Plain
 from goldsmith.checks.measures import Extra, Rows
 from goldsmith.checks.ordering import each_after_the_last
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 
 @dataset_check(says="{column} does not increase", cost=Cost.PASS)
@@ -21,11 +26,11 @@ def increasing(
     strictly: bool = False,
     by: Sequence[Plain] = (),
     within: Sequence[Plain] = (),
+    step: float | None = None,
+    nulls: Literal["skip", "part"] = "skip",
 ) -> Extra:
-    return each_after_the_last(
-        rows,
-        column,
-        lambda value, last: value <= last if strictly else value < last,
-        by=by,
-        within=within,
-    )
+    def is_broken(value: Column, last: Column) -> Column:
+        turned = value <= last if strictly else value < last
+        return turned if step is None else turned | ((value - last) != step)
+
+    return each_after_the_last(rows, column, is_broken, by=by, within=within, nulls=nulls)

@@ -1,7 +1,7 @@
 """The smallest value of the column lies between `min` and `max`.
 
 A bound is a number, a text, a date or a time, or an expression as of in_range. `empty` says what
-holds where there is no value: no rows, or NULLs only."""
+holds where there is no value: no rows, or NULLs only. With `days` a time counts as its day."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def min(
     strict_min: bool = False,
     strict_max: bool = False,
     empty: Empty = "fail",
+    days: bool = False,
 ) -> Total:
     from pyspark.sql import functions as F
 
     bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
-    return extreme_between(F.min(column.value), column, bounds, empty)
+    field = column.by_day() if days else column
+    return extreme_between(F.min(field.value), field, bounds, empty)

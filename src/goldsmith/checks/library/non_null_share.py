@@ -1,6 +1,10 @@
-"""The share of rows with a value lies between `min` and `max`; of no rows it is `of_nothing`."""
+"""The share of rows with a value lies between `min` and `max`.
+
+Of no rows it is `of_nothing`; with `pass` the check holds then."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from goldsmith.checks.bounds import Bounds
 from goldsmith.checks.check import dataset_check
@@ -18,7 +22,7 @@ def non_null_share(
     max: float | None = None,
     strict_min: bool = False,
     strict_max: bool = False,
-    of_nothing: Share = 1.0,
+    of_nothing: Share | Literal["pass"] = 1.0,
 ) -> Total:
     from pyspark.sql import functions as F
 
@@ -26,6 +30,8 @@ def non_null_share(
 
     def judge(measured: Measured) -> Judged:
         total = measured["total"]
-        return bounds.judge(measured["there"] / total if total else of_nothing)
+        return (
+            bounds.judge(measured["there"] / total) if total else bounds.judge_nothing(of_nothing)
+        )
 
     return Total(measures={"total": rows.count(), "there": F.count(column.value)}, judge=judge)

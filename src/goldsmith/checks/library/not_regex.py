@@ -1,11 +1,11 @@
-"""The column matches none of the regular expressions anywhere."""
+"""The column matches none of the regular expressions anywhere; with `match: all`, not every one."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from operator import or_
-from typing import TYPE_CHECKING
+from operator import and_, or_
+from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 
 @row_check(says="{column} matches {pattern}")
-def not_regex(column: Plain, pattern: Regex | Sequence[Regex]) -> Column:
+def not_regex(
+    column: Plain, pattern: Regex | Sequence[Regex], match: Literal["any", "all"] = "any"
+) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    return reduce(or_, [column.text.rlike(one) for one in patterns])
+    return reduce(or_ if match == "any" else and_, [column.text.rlike(one) for one in patterns])

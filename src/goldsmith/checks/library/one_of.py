@@ -1,17 +1,22 @@
-"""The column holds one of the values."""
+"""The column holds one of the values.
+
+`nulls` says what a NULL is: left out (`pass`), or `broken`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
+from goldsmith.checks.measures import Broken
+from goldsmith.checks.nulls import Nulls
 
 
 @row_check(says="{column} is not one of {values}")
-def one_of(column: Plain, values: Sequence[object]) -> Column:
-    return ~column.is_in(values)
+def one_of(column: Plain, values: Sequence[object], nulls: Nulls = "pass") -> Broken:
+    from pyspark.sql import functions as F
+
+    outside, missing = ~column.is_in(values), column.value.isNull()
+    if nulls == "pass":
+        return Broken(condition=outside)
+    return Broken(condition=outside | missing, applies=F.lit(True))

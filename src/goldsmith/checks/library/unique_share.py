@@ -1,15 +1,18 @@
 """The number of different values by the number of values lies between `min` and `max`.
 
-It is counted exactly. A NULL is no value; of no value the share is 0."""
+It is counted exactly. A NULL is no value. `of_nothing` is the share where there is no value; with
+`pass` the check holds then."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from goldsmith.checks.bounds import Bounds
 from goldsmith.checks.check import Cost, dataset_check
 from goldsmith.checks.field import Field, fields_of
 from goldsmith.checks.measures import Judged, Keys, Measured
+from goldsmith.checks.settings import Share
 
 
 @dataset_check(
@@ -24,11 +27,14 @@ def unique_share(
     max: float | None = None,
     strict_min: bool = False,
     strict_max: bool = False,
+    of_nothing: Share | Literal["pass"] = 0.0,
 ) -> Keys:
     bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
 
     def judge(measured: Measured) -> Judged:
         rows = measured["rows"]
-        return bounds.judge(measured["distinct"] / rows if rows else 0)
+        if not rows:
+            return bounds.judge_nothing(of_nothing)
+        return bounds.judge(measured["distinct"] / rows)
 
     return Keys(fields=fields_of("unique_share", column, columns), judge=judge)

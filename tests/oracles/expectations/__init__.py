@@ -1,0 +1,1 @@
+"""Cases for Great Expectations: a table each, with all that is asked of it."""
