@@ -52,14 +52,21 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         # The driver's own transaction handling begins too late for a consistent read.
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
-        # An intent lost to power, with the publish kept, would load twice.
-        connection.execute("PRAGMA synchronous = FULL")
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
+        said = connection.get_execution_options()
+        if not said.get("writes", False):
+            connection.exec_driver_sql("BEGIN")
+            return
+        # An intent lost to power, with the publish kept, would load twice. News may be lost, and
+        # never alone: they are in the same file, and the next commit that lasts syncs it.
+        level = "FULL" if said["lasts"] else "NORMAL"
+        if connection.info.get("synchronous") != level:
+            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+            connection.info["synchronous"] = level
         # A writer that begins as a reader can be refused half-way: it takes the lock first.
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
@@ -75,11 +82,15 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """One short transaction that changes rows, all or nothing."""
+def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]:
+    """One short transaction that changes rows, all or nothing.
+
+    One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
+    this process, however sudden; SQLite brings it to the disk with the next one that lasts.
+    """
     with (
         _reachable(engine),
-        engine.connect().execution_options(writes=True) as connection,
+        engine.connect().execution_options(writes=True, lasts=lasts) as connection,
         connection.begin(),
     ):
         yield connection

@@ -23,6 +23,7 @@ Key = tuple[Any, ...]
 
 #: With more changes than this, reading everything again is quicker.
 _MOST_CHANGES = 5_000
+_REVISION = sa.select(revision_table.c.revision)
 
 
 class Snapshot:
@@ -108,7 +109,7 @@ class Snapshot:
 
 def load(connection: sa.Connection) -> Snapshot:
     """Read every declared row."""
-    revision = connection.execute(sa.select(revision_table.c.revision)).scalar_one()
+    revision = connection.execute(_REVISION).scalar_one()
     with without_collector(first=True):
         tables = {kind.table.name: by_key(_read(kind, connection)) for kind in DECLARED}
     return Snapshot(int(revision), tables)
@@ -121,7 +122,7 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
     which one the rows are still at.
     """
     if revision is None:
-        revision = int(connection.execute(sa.select(revision_table.c.revision)).scalar_one())
+        revision = int(connection.execute(_REVISION).scalar_one())
     if revision == old.revision:
         return old
     if revision < old.revision:

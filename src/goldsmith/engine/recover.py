@@ -17,21 +17,23 @@ from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import StageRun
 
+_UNSETTLED = sa.select(table).where(
+    table.c.target_id == sa.bindparam("target"), table.c.ended_at.is_(None)
+)
+
 
 def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
     """Stage runs of a target that nobody wrote an end of."""
-    asked = sa.select(table).where(table.c.target_id == target_id, table.c.ended_at.is_(None))
     with tools.journal.reading() as connection:
-        return stored.select(connection, StageRun, asked)
+        return stored.select(connection, StageRun, _UNSETTLED, {"target": target_id})
 
 
 def known(
     tools: Tools, stage_run_id: str, connection: sa.Connection | None = None
 ) -> StageRun | None:
     """A stage run as it was written down, if it was."""
-    asked = sa.select(table).where(table.c.stage_run_id == stage_run_id)
     with tools.journal.reading(connection) as reading:
-        return next(iter(stored.select(reading, StageRun, asked)), None)
+        return stage_runs.get(reading, stage_run_id)
 
 
 def give_up(tools: Tools, destination: Destination, work: Work) -> StageRun | None:

@@ -46,10 +46,13 @@ class LakeDestination:
         #: To settle what is left of a stage run, whether or not Spark has a slot for us.
         self.refs = LakeRefs(places, *self.table.parts[1:])
         self.resource = (target.location or target.target_id).rstrip("/")
+        self._is_there = False
+        self._branches: set[str] = set()
 
     def schema(self, rows: DataFrame) -> StructType | None:
         del rows  # the table knows its own types
-        return self.table.schema() if self.table.exists() else None
+        self._is_there = self.table.exists()
+        return self.table.schema() if self._is_there else None
 
     def write_aside(self, order: Order) -> Aside:
         branch = _branch(order.stage_run_id)
@@ -61,13 +64,9 @@ class LakeDestination:
             else self._write_observed(order, branch)
         )
         faults.reach("written")
-        summary = self.refs.written(order.stage_run_id)
+        summary = aside.measured["summary"]
         size = summary.get("added-files-size")
-        return replace(
-            aside,
-            measured={**aside.measured, "summary": summary},
-            bytes=int(size) if size else None,
-        )
+        return replace(aside, bytes=int(size) if size else None)
 
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
@@ -77,12 +76,13 @@ class LakeDestination:
             str(key): str(value)
             for key, value in dict(self.target.options.get("properties", {})).items()
         }
-        self.table.create(
-            rows.schema,
-            location=location,
-            partition_by=order.partition_by,
-            properties=properties,
-        )
+        if not self._is_there:
+            self.table.create(
+                rows.schema,
+                location=location,
+                partition_by=order.partition_by,
+                properties=properties,
+            )
         faults.reach("table-made")
         # The schema is the table's and not the branch's: a new column shows on main at once,
         # empty until the publish.
@@ -91,7 +91,9 @@ class LakeDestination:
         for column, type_ in fitted.widen.items():
             self.table.widen(column, type_)
         faults.reach("schema-changed")
-        self.table.drop_branch(branch)
+        if branch in self._branches:  # the second write of this stage run
+            self.table.drop_branch(branch)
+        self._branches.add(branch)
         self.table.create_branch(branch)
 
     def _write_observed(self, order: Order, branch: str) -> Aside:
@@ -103,7 +105,7 @@ class LakeDestination:
         good = marked.where(f"{SIDE} = {GOOD}").drop(SIDE, "_discard")
         self._write(order, order.split.plain(good), branch)
         measured: dict[str, Any] = dict(seen.get)
-        self._agree(order, measured["kept"])
+        measured["summary"] = self._agree(order, measured["kept"])
         beside, samples = self._look_back(order, measured)
         return Aside(
             measured=measured,
@@ -144,14 +146,15 @@ class LakeDestination:
         # An empty write is a snapshot too, and says that the stage run was here.
         as_they_lie = parted.counts[GOOD] and not parted.moved and _is_plain(order)
         if as_they_lie and self._register(order, branch, folder):
-            self._agree(order, parted.counts[GOOD])
+            summary = self._agree(order, parted.counts[GOOD])
         else:
             self._write(order, parted.of(GOOD), branch)
             staging.remove(self.places, f"{folder}/{SIDE}={GOOD}")
+            summary = self.refs.written(order.stage_run_id)
         for side in (ASIDE, OUT):
             staging.remove(self.places, f"{folder}/{SIDE}={side}")
         return Aside(
-            measured=parted.measured,
+            measured={**parted.measured, "summary": summary},
             beside=parted.beside,
             kept=parted.counts[GOOD],
             aside=aside,
@@ -175,15 +178,17 @@ class LakeDestination:
             replace_all=order.from_scratch or order.mode == "overwrite",
         )
 
-    def _agree(self, order: Order, counted: int) -> None:
-        """What was counted on the way is what was written; raises where it is not."""
-        written = int(self.refs.written(order.stage_run_id).get("added-records", 0))
+    def _agree(self, order: Order, counted: int) -> Mapping[str, Any]:
+        """What the snapshot says of itself; raises where it is not what was counted on the way."""
+        summary = self.refs.written(order.stage_run_id)
+        written = int(summary.get("added-records", 0))
         if written != counted:
             raise CountsDisagree(
                 target=self.target.target_id,
                 counted=f"{counted:,} rows",
                 written=f"{written:,}",
             )
+        return summary
 
     def _folder(self, stage_run_id: str) -> str:
         """Where rows are staged: with the table's own files, which the good ones become."""
