@@ -57,18 +57,45 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     def begin(connection: sa.Connection) -> None:
         said = connection.get_execution_options()
         if not said.get("writes", False):
-            connection.exec_driver_sql("BEGIN")
+            _say(connection, "BEGIN")
             return
         # An intent lost to power, with the publish kept, would load twice. News may be lost, and
         # never alone: they are in the same file, and the next commit that lasts syncs it.
         level = "FULL" if said["lasts"] else "NORMAL"
         if connection.info.get("synchronous") != level:
-            connection.exec_driver_sql(f"PRAGMA synchronous = {level}")
+            _say(connection, f"PRAGMA synchronous = {level}")
             connection.info["synchronous"] = level
         # A writer that begins as a reader can be refused half-way: it takes the lock first.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        _say(connection, "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _say(connection: sa.Connection, statement: str) -> None:
+    """Straight to the driver: every transaction says this, and SQLAlchemy is slow to pass it on."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(statement)
+    except driver.OperationalError as error:
+        raise sa.exc.OperationalError(statement, None, error) from error
+
+
+def glance(engine: sa.Engine, statement: str) -> Any:
+    """The one value a statement gives, with no transaction around it: for what is asked often."""
+    try:
+        pooled = engine.raw_connection()
+        try:
+            cursor = pooled.cursor()
+            cursor.execute(statement)
+            found = cursor.fetchone()
+        except Exception:
+            pooled.invalidate()  # it may be the connection that is broken
+            raise
+        finally:
+            pooled.close()
+    except engine.dialect.loaded_dbapi.OperationalError as error:
+        raise _unreachable(engine, error) from error
+    return None if found is None else found[0]
 
 
 @contextmanager
@@ -101,6 +128,9 @@ def _reachable(engine: sa.Engine) -> Iterator[None]:
     try:
         yield
     except sa.exc.OperationalError as error:
-        raise CatalogUnreachable(
-            url=engine.url.render_as_string(hide_password=True), cause=str(error.orig).strip()
-        ) from error
+        raise _unreachable(engine, error.orig) from error
+
+
+def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:
+    url = engine.url.render_as_string(hide_password=True)
+    return CatalogUnreachable(url=url, cause=str(cause).strip())

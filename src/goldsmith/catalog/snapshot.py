@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from goldsmith.catalog import database
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.definitions import changes_table, revision_table, table_of
 from goldsmith.catalog.pipelines import Pipeline, Stage
@@ -24,6 +25,7 @@ Key = tuple[Any, ...]
 #: With more changes than this, reading everything again is quicker.
 _MOST_CHANGES = 5_000
 _REVISION = sa.select(revision_table.c.revision)
+_REVISION_TEXT = str(_REVISION)
 
 
 class Snapshot:
@@ -113,6 +115,11 @@ def load(connection: sa.Connection) -> Snapshot:
     with without_collector(first=True):
         tables = {kind.table.name: by_key(_read(kind, connection)) for kind in DECLARED}
     return Snapshot(int(revision), tables)
+
+
+def newest_revision(engine: sa.Engine) -> int:
+    """The revision the rows are at: one cheap question to see whether any changed."""
+    return int(database.glance(engine, _REVISION_TEXT))
 
 
 def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = None) -> Snapshot:
