@@ -15,10 +15,13 @@ from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.journal import events, stage_runs, stored
 from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
-from goldsmith.journal.tables import StageRun
+from goldsmith.journal.tables import RunStatus, StageRun
 
+# What has not ended is running, by its status too: there is an index of that, and few rows in it.
 _UNSETTLED = sa.select(table).where(
-    table.c.target_id == sa.bindparam("target"), table.c.ended_at.is_(None)
+    table.c.status == RunStatus.RUNNING.value,
+    table.c.target_id == sa.bindparam("target"),
+    table.c.ended_at.is_(None),
 )
 
 
@@ -75,9 +78,9 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
 
 def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
     """What a published stage run consumed counts, and what it was for is written down."""
-    ledger.count(connection, stage_run.stage_run_id)
+    consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
+    ledger.count(connection, consumer, stage_run.stage_run_id)
     if stage_run.facts.get("starts_over"):
-        consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
         ledger.start_over(connection, consumer, stage_run.stage_run_id)
     restored_to = stage_run.facts.get("restored_to")
     if restored_to is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import cache
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -40,17 +41,17 @@ class Event:
     @property
     def facts(self) -> dict[str, Any]:
         """What has no column of its own."""
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in COLUMNS}
+        said = {name: getattr(self, name) for name in _names(type(self)) if name not in COLUMNS}
         return {name: value for name, value in said.items() if value not in (None, (), {})}
 
     def as_row(self) -> dict[str, Any]:
         """The event as a row of the audit log."""
         row: dict[str, Any] = {"kind": self.kind, "facts": fit(self.facts) or None}
-        for field in fields(self):
-            column = COLUMNS.get(field.name)
-            value = getattr(self, field.name)
+        for name in _names(type(self)):
+            column = COLUMNS.get(name)
+            value = getattr(self, name)
             if column is not None and value is not None:
-                row[field.name] = value if column.kind is Kind.MOMENT else fit(value)
+                row[name] = value if column.kind is Kind.MOMENT else fit(value)
         return row
 
     @classmethod
@@ -103,6 +104,11 @@ class LeaseEvent(Event):
     token: int
     stage_run_id: str | None = None
     owner: str | None = None
+
+
+@cache
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def _hints(kind: type[Event]) -> Mapping[str, Any]:

@@ -17,8 +17,11 @@ MOST_CHARACTERS = 10_000
 
 def fit(value: Any) -> Any:
     """A value both databases take, in a column or inside JSON."""
-    if value is None:
-        return None
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if value is None or kind is int or kind is bool:
+        return value
     value = plain(value)
     if isinstance(value, str):
         return _text(value)
