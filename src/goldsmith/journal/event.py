@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime
-from functools import cache
 from types import UnionType
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
@@ -41,13 +40,15 @@ class Event:
     @property
     def facts(self) -> dict[str, Any]:
         """What has no column of its own."""
-        said = {name: getattr(self, name) for name in _names(type(self)) if name not in COLUMNS}
+        said = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in COLUMNS
+        }
         return {name: value for name, value in said.items() if value not in (None, (), {})}
 
     def as_row(self) -> dict[str, Any]:
         """The event as a row of the audit log."""
         row: dict[str, Any] = {"kind": self.kind, "facts": fit(self.facts) or None}
-        for name in _names(type(self)):
+        for name in self.__dataclass_fields__:
             column = COLUMNS.get(name)
             value = getattr(self, name)
             if column is not None and value is not None:
@@ -104,11 +105,6 @@ class LeaseEvent(Event):
     token: int
     stage_run_id: str | None = None
     owner: str | None = None
-
-
-@cache
-def _names(kind: Any) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
 
 
 def _hints(kind: type[Event]) -> Mapping[str, Any]:
