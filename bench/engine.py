@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -72,10 +72,12 @@ targets:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=5_000_000)
+    options.add_argument("--turns", type=int, default=3, help="each way so often, best counts")
+    options.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options.add_argument("--only", choices=["modes", "overhead", "growth", "demo"])
     asked = options.parse_args()
     parts: dict[str, Callable[[Bench], None]] = {
-        "modes": lambda bench: modes(bench, asked.rows),
+        "modes": lambda bench: modes(bench, asked.modes, asked.rows, asked.turns),
         "overhead": overhead,
         "growth": growth,
     }
@@ -161,15 +163,15 @@ def opened(project: Path) -> Iterator[Bench]:
     runtime.close()
 
 
-def modes(bench: Bench, rows: int) -> None:
+def modes(bench: Bench, several: Sequence[str], rows: int, turns: int) -> None:
     """Raw to gold, by hand and by rows, one after the other in the same JVM."""
     bench.raw("orders", rows=rows, files=8)
     raw = str(bench.folder("orders"))
-    warm(bench)
-    print(f"raw → bronze → silver → gold, {rows:,} rows, best of 3 each", flush=True)
-    for mode in MODES:
+    warm(bench, several)
+    print(f"raw → bronze → silver → gold, {rows:,} rows, best of {turns} each", flush=True)
+    for mode in several:
         ours, theirs = [], []
-        for turn in range(3):
+        for turn in range(turns):
             name = f"{mode}_{turn}"
             bench.pipeline(name, mode=mode, files="orders")
             # Alternating, so that neither always finds the warmer caches.
@@ -187,10 +189,10 @@ def modes(bench: Bench, rows: int) -> None:
         print(f"  {says}   {ratio:5.2f} x   goal ≤ 1.10: {met(ratio <= 1.10)}", flush=True)
 
 
-def warm(bench: Bench) -> None:
+def warm(bench: Bench, several: Sequence[str]) -> None:
     """Both ways once on little: the first query of a JVM pays for loading classes."""
     bench.raw("warm", rows=1000, files=2)
-    for mode in MODES:
+    for mode in several:
         bench.pipeline(f"warm_{mode}", mode=mode, files="warm")
         bench.run(f"warm_{mode}")
         by_hand(bench.spark, f"hand_warm_{mode}", str(bench.folder("warm")), mode)
