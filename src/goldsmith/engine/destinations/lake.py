@@ -46,13 +46,14 @@ class LakeDestination:
         #: To settle what is left of a stage run, whether or not Spark has a slot for us.
         self.refs = LakeRefs(places, *self.table.parts[1:])
         self.resource = (target.location or target.target_id).rstrip("/")
-        self._is_there = False
+        #: Whether the table was there before this stage run; None where nobody has looked.
+        self._was_there: bool | None = None
         self._branches: set[str] = set()
 
     def schema(self, rows: DataFrame) -> StructType | None:
         del rows  # the table knows its own types
-        self._is_there = self.table.exists()
-        return self.table.schema() if self._is_there else None
+        self._was_there = self.table.exists()
+        return self.table.schema() if self._was_there else None
 
     def write_aside(self, order: Order) -> Aside:
         branch = _branch(order.stage_run_id)
@@ -68,6 +69,10 @@ class LakeDestination:
         size = summary.get("added-files-size")
         return replace(aside, bytes=int(size) if size else None)
 
+    def _is_empty(self, order: Order) -> bool:
+        """The rows come to no others: the table is new, or they take the place of all it had."""
+        return order.from_scratch or self._was_there is False
+
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
         rows = fitted.rows.drop("_discard")
@@ -76,7 +81,7 @@ class LakeDestination:
             str(key): str(value)
             for key, value in dict(self.target.options.get("properties", {})).items()
         }
-        if not self._is_there:
+        if not self._was_there:
             self.table.create(
                 rows.schema,
                 location=location,
@@ -196,8 +201,10 @@ class LakeDestination:
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:
         mode = order.mode
-        if order.from_scratch and mode == "merge":
+        is_empty = self._is_empty(order)
+        if is_empty and mode == "merge":
             rows = latest_per_key(rows, keys=order.keys, newest_by=order.watermark)
+            mode = "overwrite"
         if order.from_scratch and mode == "scd2":
             self._empty(branch)
         elif order.from_scratch:
@@ -211,7 +218,8 @@ class LakeDestination:
             stage_run_id=order.stage_run_id,
             keys=order.keys,
             watermark=order.watermark,
-            options={} if order.from_scratch else order.options,
+            options={} if is_empty else order.options,
+            is_empty=is_empty,
         )
         with self.table.marked(STARTED_OVER) if order.from_scratch else nullcontext():
             _WRITERS[mode](writing)
