@@ -4,7 +4,8 @@ Everything is measured in one run, side by side, in one JVM:
 
 - raw → bronze → silver → gold against a script written by hand with the same reads, writes and
   Iceberg tables, in every write mode of silver;
-- what a stage costs with every call into Spark taken out;
+- what a stage costs with every call into Spark taken out: from before its lease is taken until
+  it is given back, all commits to the journal and all reads of the lake by pyiceberg counted;
 - how the time grows with the number of input files and of earlier snapshots;
 - the demo in a new process, from a finished set-up to the end.
 """
@@ -17,14 +18,15 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from byhand import by_hand
+from into_spark import Spent, calls_into_spark
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
 MODES = ("append", "overwrite", "merge", "scd2")
@@ -70,10 +72,12 @@ targets:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--rows", type=int, default=5_000_000)
+    options.add_argument("--turns", type=int, default=3, help="each way so often, best counts")
+    options.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options.add_argument("--only", choices=["modes", "overhead", "growth", "demo"])
     asked = options.parse_args()
     parts: dict[str, Callable[[Bench], None]] = {
-        "modes": lambda bench: modes(bench, asked.rows),
+        "modes": lambda bench: modes(bench, asked.modes, asked.rows, asked.turns),
         "overhead": overhead,
         "growth": growth,
     }
@@ -159,15 +163,15 @@ def opened(project: Path) -> Iterator[Bench]:
     runtime.close()
 
 
-def modes(bench: Bench, rows: int) -> None:
+def modes(bench: Bench, several: Sequence[str], rows: int, turns: int) -> None:
     """Raw to gold, by hand and by rows, one after the other in the same JVM."""
     bench.raw("orders", rows=rows, files=8)
     raw = str(bench.folder("orders"))
-    warm(bench)
-    print(f"raw → bronze → silver → gold, {rows:,} rows, best of 3 each", flush=True)
-    for mode in MODES:
+    warm(bench, several)
+    print(f"raw → bronze → silver → gold, {rows:,} rows, best of {turns} each", flush=True)
+    for mode in several:
         ours, theirs = [], []
-        for turn in range(3):
+        for turn in range(turns):
             name = f"{mode}_{turn}"
             bench.pipeline(name, mode=mode, files="orders")
             # Alternating, so that neither always finds the warmer caches.
@@ -185,10 +189,10 @@ def modes(bench: Bench, rows: int) -> None:
         print(f"  {says}   {ratio:5.2f} x   goal ≤ 1.10: {met(ratio <= 1.10)}", flush=True)
 
 
-def warm(bench: Bench) -> None:
+def warm(bench: Bench, several: Sequence[str]) -> None:
     """Both ways once on little: the first query of a JVM pays for loading classes."""
     bench.raw("warm", rows=1000, files=2)
-    for mode in MODES:
+    for mode in several:
         bench.pipeline(f"warm_{mode}", mode=mode, files="warm")
         bench.run(f"warm_{mode}")
         by_hand(bench.spark, f"hand_warm_{mode}", str(bench.folder("warm")), mode)
@@ -199,47 +203,32 @@ def overhead(bench: Bench) -> None:
     bench.raw("small", rows=100, files=1)
     bench.pipeline("small", mode="append", files="small")
     bench.run("small")
-    own: list[float] = []
-    for turn in range(12):
-        more = bench.folder("small") / f"more-{turn}.parquet"
-        shutil.copy(next(bench.folder("small").glob("part-*.parquet")), more)
-        with calls_into_spark() as inside:
-            stage_runs = bench.run("small")
-        whole = sum((s.ended_at - s.started_at).total_seconds() for s in stage_runs)
-        own.append((whole - inside.seconds) / len(stage_runs))
-    middle = statistics.median(own)
+    own: list[Spent] = []
+    watched = bench.tools.watched
+
+    @contextmanager
+    def measured(work: Any) -> Iterator[None]:
+        """Around all a stage does, in its own thread."""
+        start, before = Spent.so_far(), inside.spent
+        with watched(work):
+            yield
+        own.append(Spent.so_far().since(start).since(inside.spent.since(before)))
+
+    with calls_into_spark() as inside:
+        bench.tools = replace(bench.tools, watched=measured)
+        for turn in range(20):
+            more = bench.folder("small") / f"more-{turn}.parquet"
+            shutil.copy(next(bench.folder("small").glob("part-*.parquet")), more)
+            bench.run("small")
+    bench.tools = replace(bench.tools, watched=watched)
+    middle = statistics.median(one.passed for one in own)
+    worked = statistics.median(one.worked for one in own)
     print(
-        f"own time of a stage, calls into Spark taken out (median of {len(own)} runs of 3): "
-        f"{middle * 1000:.1f} ms   goal ≤ 10: {met(middle <= 0.010)}",
+        f"own time of a stage, calls into Spark taken out (median of {len(own)} stages): "
+        f"{middle * 1000:.1f} ms, of it {worked * 1000:.1f} ms at work   "
+        f"goal ≤ 10: {met(middle <= 0.010)}",
         flush=True,
     )
-
-
-class Inside:
-    """Time spent in calls into the JVM, by the threads of stages."""
-
-    seconds = 0.0
-
-
-@contextmanager
-def calls_into_spark() -> Iterator[Inside]:
-    from py4j.clientserver import JavaClient
-
-    inside, plain = Inside(), JavaClient.send_command
-
-    def timed_call(self: Any, *words: Any, **more: Any) -> Any:
-        start = time.perf_counter()
-        try:
-            return plain(self, *words, **more)
-        finally:
-            if threading.current_thread().name.startswith("stage"):
-                inside.seconds += time.perf_counter() - start
-
-    JavaClient.send_command = timed_call
-    try:
-        yield inside
-    finally:
-        JavaClient.send_command = plain
 
 
 def growth(bench: Bench) -> None:

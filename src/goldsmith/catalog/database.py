@@ -52,16 +52,50 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         # The driver's own transaction handling begins too late for a consistent read.
         connection.isolation_level = None
         connection.execute("PRAGMA journal_mode = WAL")
-        # An intent lost to power, with the publish kept, would load twice.
-        connection.execute("PRAGMA synchronous = FULL")
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
+        said = connection.get_execution_options()
+        if not said.get("writes", False):
+            _say(connection, "BEGIN")
+            return
+        # An intent lost to power, with the publish kept, would load twice. News may be lost, and
+        # never alone: they are in the same file, and the next commit that lasts syncs it.
+        level = "FULL" if said["lasts"] else "NORMAL"
+        if connection.info.get("synchronous") != level:
+            _say(connection, f"PRAGMA synchronous = {level}")
+            connection.info["synchronous"] = level
         # A writer that begins as a reader can be refused half-way: it takes the lock first.
-        writes = connection.get_execution_options().get("writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        _say(connection, "BEGIN IMMEDIATE")
 
     return engine
+
+
+def _say(connection: sa.Connection, statement: str) -> None:
+    """Straight to the driver: every transaction says this, and SQLAlchemy is slow to pass it on."""
+    driver: Any = connection.connection.driver_connection
+    try:
+        driver.execute(statement)
+    except driver.OperationalError as error:
+        raise sa.exc.OperationalError(statement, None, error) from error
+
+
+def glance(engine: sa.Engine, statement: str) -> Any:
+    """The one value a statement gives, with no transaction around it: for what is asked often."""
+    try:
+        pooled = engine.raw_connection()
+        try:
+            cursor = pooled.cursor()
+            cursor.execute(statement)
+            found = cursor.fetchone()
+        except Exception:
+            pooled.invalidate()  # it may be the connection that is broken
+            raise
+        finally:
+            pooled.close()
+    except engine.dialect.loaded_dbapi.OperationalError as error:
+        raise _unreachable(engine, error) from error
+    return None if found is None else found[0]
 
 
 @contextmanager
@@ -75,11 +109,15 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 @contextmanager
-def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """One short transaction that changes rows, all or nothing."""
+def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]:
+    """One short transaction that changes rows, all or nothing.
+
+    One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
+    this process, however sudden; SQLite brings it to the disk with the next one that lasts.
+    """
     with (
         _reachable(engine),
-        engine.connect().execution_options(writes=True) as connection,
+        engine.connect().execution_options(writes=True, lasts=lasts) as connection,
         connection.begin(),
     ):
         yield connection
@@ -90,6 +128,9 @@ def _reachable(engine: sa.Engine) -> Iterator[None]:
     try:
         yield
     except sa.exc.OperationalError as error:
-        raise CatalogUnreachable(
-            url=engine.url.render_as_string(hide_password=True), cause=str(error.orig).strip()
-        ) from error
+        raise _unreachable(engine, error.orig) from error
+
+
+def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:
+    url = engine.url.render_as_string(hide_password=True)
+    return CatalogUnreachable(url=url, cause=str(cause).strip())

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from goldsmith.catalog import database
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.definitions import changes_table, revision_table, table_of
 from goldsmith.catalog.pipelines import Pipeline, Stage
@@ -23,6 +24,8 @@ Key = tuple[Any, ...]
 
 #: With more changes than this, reading everything again is quicker.
 _MOST_CHANGES = 5_000
+_REVISION = sa.select(revision_table.c.revision)
+_REVISION_TEXT = str(_REVISION)
 
 
 class Snapshot:
@@ -108,10 +111,15 @@ class Snapshot:
 
 def load(connection: sa.Connection) -> Snapshot:
     """Read every declared row."""
-    revision = connection.execute(sa.select(revision_table.c.revision)).scalar_one()
+    revision = connection.execute(_REVISION).scalar_one()
     with without_collector(first=True):
         tables = {kind.table.name: by_key(_read(kind, connection)) for kind in DECLARED}
     return Snapshot(int(revision), tables)
+
+
+def newest_revision(engine: sa.Engine) -> int:
+    """The revision the rows are at: one cheap question to see whether any changed."""
+    return int(database.glance(engine, _REVISION_TEXT))
 
 
 def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = None) -> Snapshot:
@@ -121,7 +129,7 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
     which one the rows are still at.
     """
     if revision is None:
-        revision = int(connection.execute(sa.select(revision_table.c.revision)).scalar_one())
+        revision = int(connection.execute(_REVISION).scalar_one())
     if revision == old.revision:
         return old
     if revision < old.revision:

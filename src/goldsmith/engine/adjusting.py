@@ -87,7 +87,11 @@ def prepare(spark: SparkSession, destination: Destination, work: Work, tools: To
             spark.conf.set(name, value)
     if isinstance(destination, WarehouseDestination):
         destination.lock = adjust.lock
-    elif isinstance(destination, LakeDestination) and destination.table.exists():
+    elif (
+        isinstance(destination, LakeDestination)
+        and (adjust.rebuild or adjust.roll_back)
+        and destination.table.exists()
+    ):
         if adjust.rebuild:
             for branch in destination.table.branches():
                 destination.table.drop_branch(branch)

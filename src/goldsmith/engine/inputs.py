@@ -76,8 +76,8 @@ def choose(work: Work, tools: Tools, *, all_because: str | None = None) -> Chose
         match dataset_kind(dataset):
             case "files":
                 there = tools.increments.files(dataset)
-                new = tools.increments.new_files(work.near, dataset)
                 known = tools.increments.known_files(work.near, dataset)
+                new = tools.increments.new_files(work.near, dataset, known)
                 rewritten += [file.path for file in new if file.path in known]
                 files[dataset.dataset_id] = there if everything else new
                 if new:

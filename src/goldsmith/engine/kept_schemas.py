@@ -8,12 +8,15 @@ from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import kept_schemas
 from goldsmith.journal.journal import Journal
 
+_KEPT = sa.select(kept_schemas.c.schema_json).where(
+    kept_schemas.c.dataset_id == sa.bindparam("dataset")
+)
+
 
 def get(journal: Journal, dataset_id: str) -> str | None:
     """The schema kept for a dataset, as Spark's JSON."""
-    asked = sa.select(kept_schemas.c.schema_json).where(kept_schemas.c.dataset_id == dataset_id)
     with journal.reading() as connection:
-        return connection.execute(asked).scalar()
+        return connection.execute(_KEPT, {"dataset": dataset_id}).scalar()
 
 
 def put(journal: Journal, dataset_id: str, schema_json: str) -> None:

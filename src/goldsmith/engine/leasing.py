@@ -46,6 +46,8 @@ class Held:
         self.journal = journal
         self.lease = lease
         self.lost: GoldsmithError | None = None
+        #: Whoever recorded the end gave the place back with it.
+        self.is_given_back = False
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep, name="lease", daemon=True)
         self._thread.start()
@@ -70,4 +72,5 @@ class Held:
         """Stop keeping it; where it is still held, give it back."""
         self._over.set()
         self._thread.join()
-        leases.release(self.journal, self.lease)
+        if not self.is_given_back:
+            leases.release(self.journal, self.lease)

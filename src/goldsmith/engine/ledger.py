@@ -14,7 +14,6 @@ import sqlalchemy as sa
 from goldsmith.journal import stored
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import input_files, input_snapshots, verdicts
-from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Verdict
 from goldsmith.planning.files import FileSeen
 
@@ -27,7 +26,21 @@ class Consumed:
     snapshots: Mapping[str, str] = field(default_factory=dict)
 
 
-def note(journal: Journal, consumer: str, stage_run_id: str, consumed: Consumed) -> None:
+_NOTE_FILES = sa.insert(input_files)
+_NOTE_SNAPSHOTS = sa.insert(input_snapshots).values(at=now())
+# The stage is named too: the key begins with it, and without it every row of all stages is read.
+_COUNT = tuple(
+    sa.update(table)
+    .where(
+        table.c.consumer == sa.bindparam("stage"),
+        table.c.stage_run_id == sa.bindparam("published"),
+    )
+    .values(counted=True)
+    for table in (input_files, input_snapshots)
+)
+
+
+def note(connection: sa.Connection, consumer: str, stage_run_id: str, consumed: Consumed) -> None:
     """Write down what a stage run is about to consume."""
     files = [
         {
@@ -43,28 +56,25 @@ def note(journal: Journal, consumer: str, stage_run_id: str, consumed: Consumed)
         for dataset, seen in consumed.files.items()
         for file in seen
     ]
-    with journal.writing() as connection:
-        if files:
-            connection.execute(sa.insert(input_files), files)
-        for dataset, snapshot in consumed.snapshots.items():
-            connection.execute(
-                sa.insert(input_snapshots).values(
-                    consumer=consumer,
-                    dataset_id=dataset,
-                    stage_run_id=stage_run_id,
-                    snapshot=snapshot,
-                    at=now(),
-                    counted=False,
-                )
-            )
+    snapshots = [
+        {
+            "consumer": consumer,
+            "dataset_id": dataset,
+            "stage_run_id": stage_run_id,
+            "snapshot": snapshot,
+            "counted": False,
+        }
+        for dataset, snapshot in consumed.snapshots.items()
+    ]
+    for noting, rows in ((_NOTE_FILES, files), (_NOTE_SNAPSHOTS, snapshots)):
+        if rows:
+            connection.execute(noting, rows)
 
 
-def count(connection: sa.Connection, stage_run_id: str) -> None:
+def count(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
     """What a stage run noted counts from now on: it was published."""
-    for table in (input_files, input_snapshots):
-        connection.execute(
-            sa.update(table).where(table.c.stage_run_id == stage_run_id).values(counted=True)
-        )
+    for counting in _COUNT:
+        connection.execute(counting, {"stage": consumer, "published": stage_run_id})
 
 
 def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:

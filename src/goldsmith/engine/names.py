@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from sqlglot import exp
 
 
 def name(*parts: str, dialect: str = "spark") -> str:
     """A dotted name with every part quoted."""
-    return ".".join(exp.to_identifier(part, quoted=True).sql(dialect) for part in parts)
+    return ".".join(_quoted(part, dialect) for part in parts)
+
+
+@lru_cache(maxsize=4096)
+def _quoted(part: str, dialect: str) -> str:
+    return exp.to_identifier(part, quoted=True).sql(dialect)
 
 
 def names(columns: Iterable[str], *, dialect: str = "spark", of: str | None = None) -> str:
@@ -22,4 +28,9 @@ def literal(value: str | int, dialect: str = "spark") -> str:
     """A value as SQL writes it."""
     if isinstance(value, int):
         return str(value)
+    return _text(value, dialect)
+
+
+@lru_cache(maxsize=4096)
+def _text(value: str, dialect: str) -> str:
     return exp.Literal.string(value).sql(dialect)

@@ -15,23 +15,28 @@ from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.journal import events, stage_runs, stored
 from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
-from goldsmith.journal.tables import StageRun
+from goldsmith.journal.tables import RunStatus, StageRun
+
+# What has not ended is running, by its status too: there is an index of that, and few rows in it.
+_UNSETTLED = sa.select(table).where(
+    table.c.status == RunStatus.RUNNING.value,
+    table.c.target_id == sa.bindparam("target"),
+    table.c.ended_at.is_(None),
+)
 
 
 def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
     """Stage runs of a target that nobody wrote an end of."""
-    asked = sa.select(table).where(table.c.target_id == target_id, table.c.ended_at.is_(None))
     with tools.journal.reading() as connection:
-        return stored.select(connection, StageRun, asked)
+        return stored.select(connection, StageRun, _UNSETTLED, {"target": target_id})
 
 
 def known(
     tools: Tools, stage_run_id: str, connection: sa.Connection | None = None
 ) -> StageRun | None:
     """A stage run as it was written down, if it was."""
-    asked = sa.select(table).where(table.c.stage_run_id == stage_run_id)
     with tools.journal.reading(connection) as reading:
-        return next(iter(stored.select(reading, StageRun, asked)), None)
+        return stage_runs.get(reading, stage_run_id)
 
 
 def give_up(tools: Tools, destination: Destination, work: Work) -> StageRun | None:
@@ -73,9 +78,9 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
 
 def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
     """What a published stage run consumed counts, and what it was for is written down."""
-    ledger.count(connection, stage_run.stage_run_id)
+    consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
+    ledger.count(connection, consumer, stage_run.stage_run_id)
     if stage_run.facts.get("starts_over"):
-        consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
         ledger.start_over(connection, consumer, stage_run.stage_run_id)
     restored_to = stage_run.facts.get("restored_to")
     if restored_to is not None:

@@ -19,6 +19,10 @@ from goldsmith.journal.tables import Restore
 from goldsmith.planning.lake import history
 from goldsmith.planning.neighbourhood import Dataset
 
+_UNFINISHED = sa.select(restores).where(
+    restores.c.dataset_id == sa.bindparam("dataset"), restores.c.ended_at.is_(None)
+)
+
 
 def intend(journal: Journal, meant: Restore) -> Restore:
     """Write down what is about to happen."""
@@ -30,11 +34,8 @@ def settle(tools: Tools, dataset: Dataset | None) -> None:
     """Finish or forget what a dead process meant to do; we hold the lease."""
     if dataset is None:
         return
-    asked = sa.select(restores).where(
-        restores.c.dataset_id == dataset.dataset_id, restores.c.ended_at.is_(None)
-    )
     with tools.journal.reading() as connection:
-        left = stored.select(connection, Restore, asked)
+        left = stored.select(connection, Restore, _UNFINISHED, {"dataset": dataset.dataset_id})
     for restore in left:
         if _went_back(tools, dataset, restore):
             finish(tools.journal, restore)
@@ -64,6 +65,6 @@ def finish(journal: Journal, restore: Restore) -> None:
 def _end(
     journal: Journal, restore: Restore, *, done: bool, connection: sa.Connection | None = None
 ) -> None:
-    mine = restores.c.restore_id == restore.restore_id
+    mine = {"restore_id": restore.restore_id}
     with journal.writing(connection) as writing:
         stored.update(writing, Restore, mine, ended_at=now(), done=done)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
@@ -58,8 +59,16 @@ def _by_sql(spark: SparkSession, near: Neighbourhood, inputs: Mapping[str, DataF
         inputs[dataset].createOrReplaceTempView(view)
     keep_file = near.words.layer == "bronze" and near.stage.source_id is not None
     source = near.stage.source_id if keep_file else None
-    text = over_views(near.words.sql or "", near.words.dialect, views, source_file_of=source)
-    return spark.sql(text)
+    text = near.words.sql or ""
+    return spark.sql(_over_views(text, near.words.dialect, tuple(views.items()), source))
+
+
+@lru_cache(maxsize=1024)
+def _over_views(
+    text: str, dialect: str | None, views: tuple[tuple[str, str], ...], source: str | None
+) -> str:
+    """Parsed once: a stage runs again and again, and its SQL is seldom another."""
+    return over_views(text, dialect, dict(views), source_file_of=source)
 
 
 def over_views(

@@ -78,13 +78,10 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     work.ended.cancels.append(destination.cancel)
     work.ended.check()
     _start(work, tools, held, chosen)
-    adjusting.prepare(spark, destination, work, tools)
     faults.reach("started")
-    ledger.note(
-        tools.journal, work.near.stage_id, work.stage_run_id, chosen.noted or chosen.consumed
-    )
+    adjusting.prepare(spark, destination, work, tools)
     faults.reach("inputs-noted")
-    _step(work, tools, "read")
+    work.ended.check()
     replay = None
     found = Read(rows={})
     if work.asked.replay is not None:
@@ -115,8 +112,9 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     faults.reach("audited")
     if work.asked.limit is not None:
         return _tried_out(work, tools, destination)
-    _step(work, tools, "publish")
     held.still_mine()
+    # Lasting: with it all that was written down so far is, before anything can be published.
+    _step(work, tools, "publish", lasts=True)
     faults.reach("before-publish")
     work.ended.check()
     published = destination.publish(order, aside, held.lease.token)
@@ -182,7 +180,7 @@ def _skip(work: Work, tools: Tools) -> StageRun:
 
 
 def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
-    """Write down that it begins, with what whoever finds it dead has to know."""
+    """Write down that it begins and what it reads: all that whoever finds it dead has to know."""
     facts = {"starts_over": chosen.starts_over, "restored_to": work.asked.as_of}
     if work.asked.window is not None:
         facts["window"] = str(work.asked.window)
@@ -192,12 +190,16 @@ def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
         because="; ".join(said for said in (chosen.because, note) if said),
         facts={name: value for name, value in facts.items() if value},
     )
-    stage_runs.start_stage_run(tools.journal, begun)
+    consumed = chosen.noted or chosen.consumed
+    with tools.journal.writing() as connection:
+        stage_runs.start_stage_run(tools.journal, begun, connection=connection)
+        ledger.note(connection, work.near.stage_id, work.stage_run_id, consumed)
+        stage_runs.step(tools.journal, work.stage_run_id, "read", connection=connection)
 
 
-def _step(work: Work, tools: Tools, step: str) -> None:
+def _step(work: Work, tools: Tools, step: str, *, lasts: bool = False) -> None:
     work.ended.check()
-    stage_runs.step(tools.journal, work.stage_run_id, step)
+    stage_runs.step(tools.journal, work.stage_run_id, step, lasts=lasts)
 
 
 def _pre_check(spark: SparkSession, work: Work, tools: Tools, found: Read, chosen: Chosen) -> None:
@@ -286,8 +288,9 @@ def _audit(
 
 
 def _keep_verdicts(work: Work, tools: Tools, judged: audit.Audited, dataset_id: str) -> None:
-    with tools.journal.writing() as connection:
-        ledger.keep_verdicts(connection, judged.verdicts)
+    if judged.verdicts:
+        with tools.journal.writing(lasts=False) as connection:
+            ledger.keep_verdicts(connection, judged.verdicts)
     faults.reach("verdicts-noted")
     if judged.failures:
         raise audit.CheckFailed(target=dataset_id, failures=judged.failures)
@@ -320,5 +323,6 @@ def record(
             tools.journal, work.stage_run_id, finished, connection=connection
         )
         leases.release(tools.journal, held.lease, connection=connection)
+    held.is_given_back = True
     faults.reach("recorded")
     return done

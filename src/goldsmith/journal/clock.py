@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -38,8 +39,12 @@ class Seconds(FunctionElement[float]):
     inherit_cache = True
 
 
+#: One for all: a statement is built once for each expression in it.
+_NOW = Now()
+
+
 def now() -> Now:
-    return Now()
+    return _NOW
 
 
 def moment(at: datetime | None) -> Any:
@@ -47,6 +52,7 @@ def moment(at: datetime | None) -> Any:
     return now() if at is None else at
 
 
+@lru_cache(maxsize=64)
 def later(seconds: float) -> Later:
     return Later(sa.literal(float(seconds)))
 

@@ -40,17 +40,19 @@ class Event:
     @property
     def facts(self) -> dict[str, Any]:
         """What has no column of its own."""
-        said = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in COLUMNS}
+        said = {
+            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in COLUMNS
+        }
         return {name: value for name, value in said.items() if value not in (None, (), {})}
 
     def as_row(self) -> dict[str, Any]:
         """The event as a row of the audit log."""
         row: dict[str, Any] = {"kind": self.kind, "facts": fit(self.facts) or None}
-        for field in fields(self):
-            column = COLUMNS.get(field.name)
-            value = getattr(self, field.name)
+        for name in self.__dataclass_fields__:
+            column = COLUMNS.get(name)
+            value = getattr(self, name)
             if column is not None and value is not None:
-                row[field.name] = value if column.kind is Kind.MOMENT else fit(value)
+                row[name] = value if column.kind is Kind.MOMENT else fit(value)
         return row
 
     @classmethod

@@ -17,6 +17,11 @@ MOST_CHARACTERS = 10_000
 
 def fit(value: Any) -> Any:
     """A value both databases take, in a column or inside JSON."""
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if value is None or kind is int or kind is bool:
+        return value
     value = plain(value)
     if isinstance(value, str):
         return _text(value)
@@ -26,14 +31,16 @@ def fit(value: Any) -> Any:
         return {_text(str(name)): fit(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [fit(inner) for inner in value]
-    if value is None or isinstance(value, bool | int):
+    if isinstance(value, bool | int):
         return value
     return _text(str(value))
 
 
 def _text(value: str) -> str:
-    # PostgreSQL has no NUL in texts, and neither database stores half a surrogate pair.
-    fitting = value.replace("\x00", "�").encode("utf-8", "replace").decode("utf-8")
+    fitting = value.replace("\x00", "�")  # PostgreSQL has no NUL in texts
+    if not fitting.isascii():
+        # Neither database stores half a surrogate pair.
+        fitting = fitting.encode("utf-8", "replace").decode("utf-8")
     if len(fitting) <= MOST_CHARACTERS:
         return fitting
     return fitting[: MOST_CHARACTERS - 1] + "…"

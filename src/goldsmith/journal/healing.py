@@ -75,7 +75,7 @@ def judge(
         if stage_run is None or helped is None or stage_run.stage_run_id == pending.stage_run_id:
             continue
         outcome = Outcome.HELPED if helped else Outcome.FAILED
-        mine = healing_uses.c.use_id == pending.use_id
+        mine = {"use_id": pending.use_id}
         kept = stored.update(connection, HealingUse, mine, outcome=outcome.value, judged_at=now())
         assert kept is not None
         judged.append(kept)

@@ -73,7 +73,7 @@ def report(
     changed = stored.update(
         connection,
         Incident,
-        incidents.c.incident_id == before.incident_id,
+        {"incident_id": before.incident_id},
         severity=min(str(incident.severity), str(before.severity)),
         cause=incident.cause,
         error_code=incident.error_code,
@@ -98,7 +98,7 @@ def acknowledge(journal: Journal, incident_id: str, by: str) -> Incident:
         seen = stored.update(
             connection,
             Incident,
-            incidents.c.incident_id == incident.incident_id,
+            {"incident_id": incident.incident_id},
             status=IncidentStatus.ACKNOWLEDGED.value,
             acknowledged_by=by,
             acknowledged_at=now(),
@@ -122,7 +122,7 @@ def close(
         closed = stored.update(
             writing,
             Incident,
-            incidents.c.incident_id == incident.incident_id,
+            {"incident_id": incident.incident_id},
             status=IncidentStatus.CLOSED.value,
             closed_by=by,
             closed_at=now(),

@@ -9,13 +9,15 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from goldsmith.catalog import database
-from goldsmith.journal.clock import moment
+from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import audit_log
 from goldsmith.journal.event import Event
 from goldsmith.journal.tables import AuditEvent
 
 #: Any number that nothing else locks on.
 _LOCK = 7_061_974
+_RECORD = sa.insert(audit_log)
+_RECORD_NOW = sa.insert(audit_log).values(at=now())
 
 
 class Journal:
@@ -34,9 +36,12 @@ class Journal:
             yield own
 
     @contextmanager
-    def writing(self, connection: sa.Connection | None = None) -> Iterator[sa.Connection]:
+    def writing(
+        self, connection: sa.Connection | None = None, *, lasts: bool = True
+    ) -> Iterator[sa.Connection]:
         """One short transaction, or the caller's own; one writer at a time.
 
+        News that nobody acts on after a power cut need not be one that `lasts` by itself.
         Event ids rise in the order of commits, so that whoever reads on from the last id it
         saw misses none. A transaction that also changes declared rows changes those first.
         """
@@ -44,7 +49,7 @@ class Journal:
             _wait_for_turn(connection)
             yield connection
             return
-        with database.writing(self.engine) as own:
+        with database.writing(self.engine, lasts=lasts) as own:
             _wait_for_turn(own)
             yield own
 
@@ -57,8 +62,10 @@ class Journal:
         """Write events down, all or none, in the order given."""
         with self.writing(connection) as writing:
             for event in events:
-                row = {"at": moment(at), **event.as_row()}
-                writing.execute(sa.insert(audit_log).values(**row))
+                row = event.as_row()
+                if at is not None:
+                    row.setdefault("at", at)
+                writing.execute(_RECORD if "at" in row else _RECORD_NOW, row)
 
     def read(
         self,

@@ -27,6 +27,16 @@ _FREED: Mapping[str, Any] = dict.fromkeys(
     ("owner", "host", "pid", "run_id", "stage_run_id", "acquired_at", "expires_at")
 )
 
+_LOOK = sa.select(leases, (leases.c.expires_at <= now()).label("expired")).where(
+    leases.c.resource == sa.bindparam("resource")
+)
+_LOOK_AND_KEEP = _LOOK.with_for_update()
+_MINE = sa.select(leases.c.token).where(
+    leases.c.resource == sa.bindparam("resource"),
+    leases.c.token == sa.bindparam("token"),
+    leases.c.owner == sa.bindparam("owner"),
+)
+
 
 def acquire(
     journal: Journal,
@@ -42,16 +52,19 @@ def acquire(
 
     An owner that holds it already is refused too: two stages of one process are two writers.
     """
-    with journal.writing(connection) as writing:
+    # Whoever holds a lease in SQLite is of this host, and does not outlive its power either.
+    with journal.writing(connection, lasts=False) as writing:
         # Whoever acquires waits for its turn, so between looking and taking nobody else can.
         found = _look(writing, resource, keep=True)
         before = found[0] if found else stored.insert(writing, Lease(resource=resource))
         left = _why_free(before, found is not None and found[1])
         if left is None:
             return None
-        taken = _take(
+        taken = stored.update(
             writing,
-            before,
+            Lease,
+            {"resource": resource},
+            token=before.token + 1,
             owner=str(owner),
             host=owner.host,
             pid=owner.pid,
@@ -60,6 +73,7 @@ def acquire(
             acquired_at=now(),
             expires_at=later(seconds),
         )
+        assert taken is not None  # it was there a moment ago, and we have the turn
         happened = events.LeaseTaken(
             actor=taken.owner,
             run_id=run_id,
@@ -77,8 +91,8 @@ def acquire(
 def heartbeat(journal: Journal, lease: Lease, *, seconds: float = SECONDS) -> Lease:
     """Hold on to a lease; the error LeaseLost where another process took it meanwhile."""
     # No turn is waited for, as recording does: a crowd of writers must not cost a lease.
-    with database.writing(journal.engine) as connection:
-        kept = stored.update(connection, Lease, *_held(lease), expires_at=later(seconds))
+    with database.writing(journal.engine, lasts=False) as connection:
+        kept = stored.update(connection, Lease, _held(lease), expires_at=later(seconds))
     if kept is None:
         raise _lost(journal, lease)
     return kept
@@ -86,8 +100,8 @@ def heartbeat(journal: Journal, lease: Lease, *, seconds: float = SECONDS) -> Le
 
 def release(journal: Journal, lease: Lease, *, connection: sa.Connection | None = None) -> bool:
     """Give a place back; False where it was lost already."""
-    with journal.writing(connection) as writing:
-        return stored.update(writing, Lease, *_held(lease), **_FREED) is not None
+    with journal.writing(connection, lasts=False) as writing:
+        return stored.update(writing, Lease, _held(lease), **_FREED) is not None
 
 
 def free_all(
@@ -109,11 +123,9 @@ def free_all(
 
 def is_mine(journal: Journal, lease: Lease, *, connection: sa.Connection | None = None) -> bool:
     """Nobody took the lease since; asked inside a transaction, nobody can until it ends."""
-    asked = sa.select(leases.c.token).where(*_held(lease))
+    asked = _MINE if connection is None else _MINE.with_for_update()
     with journal.reading(connection) as reading:
-        if connection is not None:
-            asked = asked.with_for_update()
-        return reading.execute(asked).first() is not None
+        return reading.execute(asked, _held(lease)).first() is not None
 
 
 def holder(journal: Journal, resource: str) -> Lease | None:
@@ -123,23 +135,12 @@ def holder(journal: Journal, resource: str) -> Lease | None:
     return None if found is None or _why_free(*found) is not None else found[0]
 
 
-def _take(connection: sa.Connection, before: Lease, **values: Any) -> Lease:
-    asked = (
-        sa.update(leases)
-        .where(leases.c.resource == before.resource)
-        .values(token=before.token + 1, **values)
-        .returning(leases)
-    )
-    return Lease.from_storage(connection.execute(asked).one())
-
-
 def _look(
     connection: sa.Connection, resource: str, *, keep: bool = False
 ) -> tuple[Lease, bool] | None:
     """The lease's row, and whether it has expired by the database's clock."""
-    expired = (leases.c.expires_at <= now()).label("expired")
-    asked = sa.select(leases, expired).where(leases.c.resource == resource)
-    found = connection.execute(asked.with_for_update() if keep else asked).first()
+    asked = _LOOK_AND_KEEP if keep else _LOOK
+    found = connection.execute(asked, {"resource": resource}).first()
     return None if found is None else (Lease.from_storage(found[:-1]), bool(found.expired))
 
 
@@ -152,12 +153,8 @@ def _why_free(lease: Lease, expired: bool) -> str | None:
     return "its process is gone" if is_gone(lease.owner) else None
 
 
-def _held(lease: Lease) -> tuple[Any, ...]:
-    return (
-        leases.c.resource == lease.resource,
-        leases.c.token == lease.token,
-        leases.c.owner == lease.owner,
-    )
+def _held(lease: Lease) -> dict[str, Any]:
+    return {"resource": lease.resource, "token": lease.token, "owner": lease.owner}
 
 
 def _lost(journal: Journal, lease: Lease) -> errors.LeaseLost:

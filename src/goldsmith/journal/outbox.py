@@ -56,7 +56,7 @@ def sent(journal: Journal, message: Message) -> None:
         kept = stored.update(
             connection,
             Message,
-            outbox.c.message_id == message.message_id,
+            {"message_id": message.message_id},
             status=MessageStatus.SENT.value,
             sent_at=now(),
             last_error=None,
@@ -76,7 +76,7 @@ def refused(journal: Journal, message: Message, because: str) -> None:
     """The receiver did not take it: it is tried again, however long that goes on."""
     with journal.writing() as connection:
         kept = stored.update(
-            connection, Message, outbox.c.message_id == message.message_id, last_error=because
+            connection, Message, {"message_id": message.message_id}, last_error=because
         )
         assert kept is not None
         journal.record(

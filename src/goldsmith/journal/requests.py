@@ -123,8 +123,7 @@ def take(
         taken = stored.update(
             writing,
             Request,
-            requests.c.request_id == request_id,
-            requests.c.status == RequestStatus.WAITING.value,
+            {"request_id": request_id, "status": RequestStatus.WAITING.value},
             status=RequestStatus.RUNNING.value,
             worker=worker,
             because=None,
@@ -273,13 +272,13 @@ def _move(
     **values: Any,
 ) -> Request:
     """Change a request that stands where it has to, in one statement."""
-    matches = [
-        requests.c.request_id == request_id,
-        requests.c.status.in_([status.value for status in where]),
-    ]
+    matches: dict[str, Any] = {
+        "request_id": request_id,
+        "status": [status.value for status in where],
+    }
     if held_by is not None:
-        matches.append(requests.c.worker == held_by)
-    moved = stored.update(connection, Request, *matches, **values)
+        matches["worker"] = held_by
+    moved = stored.update(connection, Request, matches, **values)
     if moved is None:
         found = _get(connection, request_id)
         raise RequestElsewhere(

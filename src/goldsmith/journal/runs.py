@@ -73,8 +73,7 @@ def finish_run(
         ended = stored.update(
             writing,
             Run,
-            runs.c.run_id == run_id,
-            runs.c.ended_at.is_(None),
+            {"run_id": run_id, "ended_at": None},
             status=said.status,
             because=said.because,
             error_code=getattr(said, "error_code", None),

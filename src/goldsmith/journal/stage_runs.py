@@ -32,6 +32,31 @@ _TOLD = (
     *("rows_read", "rows_written", "rows_quarantined", "rows_dropped"),
     *("bytes_read", "bytes_written", "snapshot", "because", "error_code", "error_message"),
 )
+#: What an event shares with the stage run it happened to.
+_NAMES = tuple(
+    field.name
+    for field in fields(StageEvent)
+    if field.name not in ("at", "actor", "status", "request_id")
+)
+_ONE = sa.select(stage_runs).where(stage_runs.c.stage_run_id == sa.bindparam("stage_run"))
+_LAST_SUCCESSES = (
+    sa.select(
+        stage_runs.c.rows_written,
+        stage_runs.c.bytes_written,
+        seconds(stage_runs.c.started_at, stage_runs.c.ended_at).label("seconds"),
+    )
+    .where(
+        stage_runs.c.pipeline_id == sa.bindparam("pipeline"),
+        stage_runs.c.stage_order == sa.bindparam("place"),
+        stage_runs.c.status == RunStatus.SUCCEEDED.value,
+    )
+    .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
+    .limit(RUNS_REMEMBERED)
+)
+_EXPECT_OTHERWISE = sa.update(expectations).where(
+    expectations.c.pipeline_id == sa.bindparam("pipeline"),
+    expectations.c.stage_order == sa.bindparam("place"),
+)
 
 
 def start_stage_run(
@@ -60,10 +85,11 @@ def step(
     *,
     facts: Mapping[str, Any] | None = None,
     at: datetime | None = None,
+    lasts: bool = False,
     connection: sa.Connection | None = None,
 ) -> StageRun:
     """Write down that a stage run came to its next step, with what it learnt on the way."""
-    with journal.writing(connection) as writing:
+    with journal.writing(connection, lasts=lasts) as writing:
         moved = _change(writing, stage_run_id, facts, step=name)
         journal.record(_of(moved, events.StageStepped(step=name)), at=at, connection=writing)
     return moved
@@ -169,29 +195,16 @@ def failures_by_code(journal: Journal) -> dict[str, int]:
 
 def _learn(connection: sa.Connection, ended: StageRun) -> None:
     """Keep the medians of a stage's last successes: a plan asks for them by the ten thousand."""
-    stage = {"pipeline_id": ended.pipeline_id, "stage_order": ended.stage_order}
-    last = (
-        sa.select(
-            stage_runs.c.rows_written,
-            stage_runs.c.bytes_written,
-            seconds(stage_runs.c.started_at, stage_runs.c.ended_at).label("seconds"),
-        )
-        .where(
-            *(stage_runs.c[name] == value for name, value in stage.items()),
-            stage_runs.c.status == RunStatus.SUCCEEDED.value,
-        )
-        .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
-        .limit(RUNS_REMEMBERED)
-    )
-    known = connection.execute(last).mappings().all()
+    stage = {"pipeline": ended.pipeline_id, "place": ended.stage_order}
+    known = connection.execute(_LAST_SUCCESSES, stage).mappings().all()
     values: dict[str, Any] = {"from_runs": len(known)}
     for name in ("rows_written", "bytes_written", "seconds"):
         measured = [row[name] for row in known if row[name] is not None]
         middle = median(measured) if measured else None
         values[name] = middle if name == "seconds" or middle is None else round(middle)
-    mine = [expectations.c[name] == value for name, value in stage.items()]
-    if not connection.execute(sa.update(expectations).where(*mine).values(**values)).rowcount:
-        connection.execute(sa.insert(expectations).values(**stage, **values))
+    if not connection.execute(_EXPECT_OTHERWISE, stage | values).rowcount:
+        mine = {"pipeline_id": ended.pipeline_id, "stage_order": ended.stage_order}
+        connection.execute(sa.insert(expectations), mine | values)
 
 
 def _change(
@@ -201,20 +214,29 @@ def _change(
     **values: Any,
 ) -> StageRun:
     """Change a stage run that has not ended; facts are added to those it has."""
-    mine = stage_runs.c.stage_run_id == stage_run_id
-    found = stored.select(connection, StageRun, sa.select(stage_runs).where(mine))
-    if not found:
-        raise UnknownRun(run_id=stage_run_id)
-    more = {"facts": {**found[0].facts, **facts}} if facts else {}
-    changed = stored.update(
-        connection, StageRun, mine, stage_runs.c.ended_at.is_(None), **values, **more
-    )
+    if facts:
+        values["facts"] = {**_found(connection, stage_run_id).facts, **facts}
+    mine = {"stage_run_id": stage_run_id, "ended_at": None}
+    changed = stored.update(connection, StageRun, mine, **values)
     if changed is None:
-        raise AlreadyOver(what=f"Stage run '{stage_run_id}'", status=found[0].status)
+        status = _found(connection, stage_run_id).status
+        raise AlreadyOver(what=f"Stage run '{stage_run_id}'", status=status)
     return changed
+
+
+def get(connection: sa.Connection, stage_run_id: str) -> StageRun | None:
+    """A stage run as it was written down, if it was."""
+    found = stored.select(connection, StageRun, _ONE, {"stage_run": stage_run_id})
+    return found[0] if found else None
+
+
+def _found(connection: sa.Connection, stage_run_id: str) -> StageRun:
+    found = get(connection, stage_run_id)
+    if found is None:
+        raise UnknownRun(run_id=stage_run_id)
+    return found
 
 
 def _of(stage_run: StageRun, happened: E) -> E:
     """The event with the names of the stage run it happened to."""
-    names = {field.name for field in fields(StageEvent)} - {"at", "actor", "status", "request_id"}
-    return replace(happened, **{name: getattr(stage_run, name) for name in names})
+    return replace(happened, **{name: getattr(stage_run, name) for name in _NAMES})

@@ -18,6 +18,35 @@ from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
 from goldsmith.planning.places import Places
 from goldsmith.planning.plan import News
 
+# Asked for every stage of every run, so built once.
+_ASIDE = sa.select(files_aside.c.path, files_aside.c.etag).where(
+    files_aside.c.dataset_id == sa.bindparam("dataset")
+)
+_KNOWN_FILES = (
+    sa.select(input_files.c.path, input_files.c.size, input_files.c.etag)
+    .where(input_files.c.consumer == sa.bindparam("consumer"))
+    .where(input_files.c.dataset_id == sa.bindparam("dataset"))
+    .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
+    .order_by(input_files.c.stage_run_id)
+)
+_LAST_DEFINITION = (
+    sa.select(stage_runs.c.definition)
+    .where(stage_runs.c.pipeline_id == sa.bindparam("pipeline"))
+    .where(stage_runs.c.stage_order == sa.bindparam("place"))
+    .where(stage_runs.c.status == RunStatus.SUCCEEDED.value)
+    .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
+    .limit(1)
+)
+_READ_UP_TO = (
+    sa.select(input_snapshots.c.snapshot)
+    .where(input_snapshots.c.consumer == sa.bindparam("consumer"))
+    .where(input_snapshots.c.dataset_id == sa.bindparam("dataset"))
+    .where(input_snapshots.c.counted.is_(True))
+    .where(input_snapshots.c.superseded_by.is_(None))
+    .order_by(input_snapshots.c.at.desc())
+    .limit(1)
+)
+
 
 class Increments:
     """Looks at inputs, each location once."""
@@ -63,11 +92,9 @@ class Increments:
 
     def _aside(self, dataset_id: str) -> set[tuple[str, str]]:
         """Files that were set aside, as they were then."""
-        asked = sa.select(files_aside.c.path, files_aside.c.etag).where(
-            files_aside.c.dataset_id == dataset_id
-        )
         with database.reading(self._catalog.engine) as connection:
-            return {(path, etag) for path, etag in connection.execute(asked)}
+            found = connection.execute(_ASIDE, {"dataset": dataset_id})
+            return {(path, etag) for path, etag in found}
 
     def listed(self) -> list[FileSeen]:
         """Every file that was listed so far."""
@@ -77,22 +104,23 @@ class Increments:
         """Forget what was listed: files may have come since."""
         self._listed.clear()
 
-    def new_files(self, near: Neighbourhood, dataset: Dataset) -> list[FileSeen]:
+    def new_files(
+        self,
+        near: Neighbourhood,
+        dataset: Dataset,
+        known: Mapping[str, tuple[int, str]] | None = None,
+    ) -> list[FileSeen]:
         """The files no published run of the stage has consumed as they are now."""
-        known = self.known_files(near, dataset)
+        if known is None:
+            known = self.known_files(near, dataset)
         return [f for f in self.files(dataset) if known.get(f.path) != (f.size, f.etag)]
 
     def known_files(self, near: Neighbourhood, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
         """The files published runs of the stage have consumed, as they were then."""
-        asked = (
-            sa.select(input_files.c.path, input_files.c.size, input_files.c.etag)
-            .where(input_files.c.consumer == near.stage_id)
-            .where(input_files.c.dataset_id == dataset.dataset_id)
-            .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
-            .order_by(input_files.c.stage_run_id)
-        )
+        mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
         with database.reading(self._catalog.engine) as connection:
-            return {path: (size, etag) for path, size, etag in connection.execute(asked)}
+            found = connection.execute(_KNOWN_FILES, mine)
+            return {path: (size, etag) for path, size, etag in found}
 
     def _of_files(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
         there = self.files(dataset)
@@ -128,31 +156,16 @@ class Increments:
 
     def definition_changed(self, near: Neighbourhood) -> bool:
         """The stage was published with another definition than it has now."""
-        asked = (
-            sa.select(stage_runs.c.definition)
-            .where(stage_runs.c.pipeline_id == near.stage.pipeline_id)
-            .where(stage_runs.c.stage_order == near.stage.stage_order)
-            .where(stage_runs.c.status == RunStatus.SUCCEEDED.value)
-            .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
-            .limit(1)
-        )
+        mine = {"pipeline": near.stage.pipeline_id, "place": near.stage.stage_order}
         with database.reading(self._catalog.engine) as connection:
-            published = connection.execute(asked).scalar()
+            published = connection.execute(_LAST_DEFINITION, mine).scalar()
         return published is not None and published != definition_of(near)
 
     def read_up_to(self, near: Neighbourhood, dataset: Dataset) -> str | None:
         """The newest snapshot of an input that a published run of the stage has read."""
-        asked = (
-            sa.select(input_snapshots.c.snapshot)
-            .where(input_snapshots.c.consumer == near.stage_id)
-            .where(input_snapshots.c.dataset_id == dataset.dataset_id)
-            .where(input_snapshots.c.counted.is_(True))
-            .where(input_snapshots.c.superseded_by.is_(None))
-            .order_by(input_snapshots.c.at.desc())
-            .limit(1)
-        )
+        mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
         with database.reading(self._catalog.engine) as connection:
-            return connection.execute(asked).scalar()
+            return connection.execute(_READ_UP_TO, mine).scalar()
 
 
 def _counted(files: Iterable[FileSeen]) -> str:

@@ -97,10 +97,13 @@ class KillSwitch:
                 work.ended.order(Stopped(because=because))
 
     def _read(self) -> Snapshot:
+        engine = self._runtime.catalog.engine
         known = self._rows or self._runtime.surveyor.last().rows
-        with database.reading(self._runtime.catalog.engine) as connection:
-            self._rows = snapshot.refresh(known, connection)
-        return self._rows
+        if snapshot.newest_revision(engine) != known.revision:
+            with database.reading(engine) as connection:
+                known = snapshot.refresh(known, connection)
+        self._rows = known
+        return known
 
     def _lost(self, works: list[Work]) -> None:
         """The catalog does not answer: after a lease's time the pipeline's row decides."""

@@ -47,10 +47,14 @@ class LakeDestination:
         #: To settle what is left of a stage run, whether or not Spark has a slot for us.
         self.refs = LakeRefs(places, *self.table.parts[1:])
         self.resource = (target.location or target.target_id).rstrip("/")
+        #: Whether the table was there before this stage run; None where nobody has looked.
+        self._was_there: bool | None = None
+        self._branches: set[str] = set()
 
     def schema(self, rows: DataFrame) -> StructType | None:
         del rows  # the table knows its own types
-        return self.table.schema() if self.table.exists() else None
+        self._was_there = self.table.exists()
+        return self.table.schema() if self._was_there else None
 
     def write_aside(self, order: Order) -> Aside:
         branch = _branch(order.stage_run_id)
@@ -62,13 +66,13 @@ class LakeDestination:
             else self._write_observed(order, branch)
         )
         faults.reach("written")
-        summary = self.refs.written(order.stage_run_id)
+        summary = aside.measured["summary"]
         size = summary.get("added-files-size")
-        return replace(
-            aside,
-            measured={**aside.measured, "summary": summary},
-            bytes=int(size) if size else None,
-        )
+        return replace(aside, bytes=int(size) if size else None)
+
+    def _is_empty(self, order: Order) -> bool:
+        """The rows come to no others: the table is new, or they take the place of all it had."""
+        return order.from_scratch or self._was_there is False
 
     def _prepare(self, order: Order, branch: str) -> None:
         fitted = order.fitted
@@ -78,12 +82,13 @@ class LakeDestination:
             str(key): str(value)
             for key, value in dict(self.target.options.get("properties", {})).items()
         }
-        self.table.create(
-            rows.schema,
-            location=location,
-            partition_by=order.partition_by,
-            properties=properties,
-        )
+        if not self._was_there:
+            self.table.create(
+                rows.schema,
+                location=location,
+                partition_by=order.partition_by,
+                properties=properties,
+            )
         faults.reach("table-made")
         # The schema is the table's and not the branch's: a new column shows on main at once,
         # empty until the publish.
@@ -92,7 +97,9 @@ class LakeDestination:
         for column, type_ in fitted.widen.items():
             self.table.widen(column, type_)
         faults.reach("schema-changed")
-        self.table.drop_branch(branch)
+        if branch in self._branches:  # the second write of this stage run
+            self.table.drop_branch(branch)
+        self._branches.add(branch)
         self.table.create_branch(branch)
 
     def _write_observed(self, order: Order, branch: str) -> Aside:
@@ -103,7 +110,7 @@ class LakeDestination:
         marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
         self._write(order, bitmap.plain(marked).drop(SIDE), branch)
         measured = order.split.counted(seen.get, lambda: self._written(order, branch))
-        self._agree(order, measured["kept"])
+        measured["summary"] = self._agree(order, measured["kept"])
         beside, samples = self._look_back(order, branch, measured)
         return Aside(
             measured=measured,
@@ -152,14 +159,15 @@ class LakeDestination:
         # An empty write is a snapshot too, and says that the stage run was here.
         as_they_lie = parted.counts[GOOD] and not parted.moved and _is_plain(order)
         if as_they_lie and self._register(order, branch, folder):
-            self._agree(order, parted.counts[GOOD])
+            summary = self._agree(order, parted.counts[GOOD])
         else:
             self._write(order, parted.of(GOOD), branch)
             staging.remove(self.places, f"{folder}/{SIDE}={GOOD}")
+            summary = self.refs.written(order.stage_run_id)
         for side in (ASIDE, OUT):
             staging.remove(self.places, f"{folder}/{SIDE}={side}")
         return Aside(
-            measured=parted.measured,
+            measured={**parted.measured, "summary": summary},
             beside=parted.beside,
             kept=parted.counts[GOOD],
             aside=aside,
@@ -183,15 +191,17 @@ class LakeDestination:
             replace_all=order.from_scratch or order.mode == "overwrite",
         )
 
-    def _agree(self, order: Order, counted: int) -> None:
-        """What was counted on the way is what was written; raises where it is not."""
-        written = int(self.refs.written(order.stage_run_id).get("added-records", 0))
+    def _agree(self, order: Order, counted: int) -> Mapping[str, Any]:
+        """What the snapshot says of itself; raises where it is not what was counted on the way."""
+        summary = self.refs.written(order.stage_run_id)
+        written = int(summary.get("added-records", 0))
         if written != counted:
             raise CountsDisagree(
                 target=self.target.target_id,
                 counted=f"{counted:,} rows",
                 written=f"{written:,}",
             )
+        return summary
 
     def _folder(self, stage_run_id: str) -> str:
         """Where rows are staged: with the table's own files, which the good ones become."""
@@ -199,8 +209,10 @@ class LakeDestination:
 
     def _write(self, order: Order, rows: DataFrame, branch: str) -> None:
         mode = order.mode
-        if order.from_scratch and mode == "merge":
+        is_empty = self._is_empty(order)
+        if is_empty and mode == "merge":
             rows = latest_per_key(rows, keys=order.keys, newest_by=order.watermark)
+            mode = "overwrite"
         if order.from_scratch and mode == "scd2":
             self._empty(branch)
         elif order.from_scratch:
@@ -214,7 +226,8 @@ class LakeDestination:
             stage_run_id=order.stage_run_id,
             keys=order.keys,
             watermark=order.watermark,
-            options={} if order.from_scratch else order.options,
+            options={} if is_empty else order.options,
+            is_empty=is_empty,
         )
         with self.table.marked(STARTED_OVER) if order.from_scratch else nullcontext():
             _WRITERS[mode](writing)

@@ -8,6 +8,8 @@ between the two, and then it is one (docs/decisions/0007-scd2-repeats.md).
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
 from typing import TYPE_CHECKING
 
 from goldsmith.engine.names import name
@@ -36,6 +38,10 @@ def with_validity(rows: DataFrame, watermark: str) -> DataFrame:
 
 def scd2(writing: Writing) -> None:
     came = latest_per_key(writing.rows, keys=(*writing.keys, FROM))
+    if writing.is_empty:
+        versions = _versions(came, writing).where("NOT _gone").drop("_gone")
+        writing.table.append(versions, writing.branch, writing.stage_run_id)
+        return
     # Kept first: Spark cannot plan a MERGE whose source is windows over its own target.
     _versions(came, writing).localCheckpoint(eager=True).createOrReplaceTempView(_VIEW)
     same = " AND ".join(f"t.{name(key)} <=> s.{name(key)}" for key in (*writing.keys, FROM))
@@ -56,17 +62,10 @@ def _versions(came: DataFrame, writing: Writing) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    # The branch and not main: a full refresh has emptied it.
-    there = writing.table.spark.table(writing.table.branch_name(writing.branch))
-    keys = [F.col(f"k.{name(key)}").eqNullSafe(F.col(f"t.{name(key)}")) for key in writing.keys]
-    touched = came.select(*(F.col(name(key)) for key in writing.keys)).distinct()
-    condition = keys[0]
-    for one in keys[1:]:
-        condition = condition & one
-    existing = there.alias("t").join(touched.alias("k"), condition, "left_semi")
-    both = existing.withColumn("_came", F.lit(0)).unionByName(
-        came.withColumn("_came", F.lit(1)), allowMissingColumns=True
-    )
+    both = came.withColumn("_came", F.lit(1))
+    if not writing.is_empty:
+        existing = _existing(came, writing).withColumn("_came", F.lit(0))
+        both = existing.unionByName(both, allowMissingColumns=True)
     by_key = [F.col(name(key)) for key in writing.keys]
     one_moment = Window.partitionBy(*by_key, FROM).orderBy(F.col("_came").desc())
     # What came at the same moment corrects what was there.
@@ -96,3 +95,13 @@ def _versions(came: DataFrame, writing: Writing) -> DataFrame:
             "_gone": gone,
         }
     ).select(*(F.col(name(c)) for c in came.columns), "_gone")
+
+
+def _existing(came: DataFrame, writing: Writing) -> DataFrame:
+    """The versions there are of the keys that came."""
+    from pyspark.sql import functions as F
+
+    there = writing.table.spark.table(writing.table.branch_name(writing.branch))
+    keys = [F.col(f"k.{name(key)}").eqNullSafe(F.col(f"t.{name(key)}")) for key in writing.keys]
+    touched = came.select(*(F.col(name(key)) for key in writing.keys)).distinct()
+    return there.alias("t").join(touched.alias("k"), reduce(and_, keys), "left_semi")

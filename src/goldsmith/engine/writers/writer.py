@@ -23,3 +23,5 @@ class Writing:
     keys: tuple[str, ...]
     watermark: str | None
     options: Mapping[str, Any]
+    #: The branch has no rows yet.
+    is_empty: bool = False

@@ -1,0 +1,105 @@
+"""Calls into Spark, timed: from where other code calls pyspark to where it returns to it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any, NamedTuple
+
+
+class Spent(NamedTuple):
+    """Seconds that passed, and those in which the thread really worked."""
+
+    passed: float
+    worked: float
+
+    @classmethod
+    def so_far(cls) -> Spent:
+        return cls(time.perf_counter(), time.thread_time())
+
+    def since(self, before: Spent) -> Spent:
+        return Spent(self.passed - before.passed, self.worked - before.worked)
+
+    def and_also(self, more: Spent) -> Spent:
+        return Spent(self.passed + more.passed, self.worked + more.worked)
+
+
+class Inside:
+    """What the calling thread has spent in pyspark, in py4j and in waiting for the JVM."""
+
+    def __init__(self) -> None:
+        self._of_thread = threading.local()
+
+    @property
+    def spent(self) -> Spent:
+        return getattr(self._of_thread, "spent", Spent(0.0, 0.0))
+
+    def timed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
+        mine = self._of_thread
+
+        @functools.wraps(plain)
+        def call(*words: Any, **more: Any) -> Any:
+            if getattr(mine, "inside", False):
+                return plain(*words, **more)  # pyspark calls itself
+            mine.inside, start = True, Spent.so_far()
+            try:
+                return plain(*words, **more)
+            finally:
+                mine.inside = False
+                mine.spent = self.spent.and_also(Spent.so_far().since(start))
+
+        return call
+
+
+@contextmanager
+def calls_into_spark() -> Iterator[Inside]:
+    """While inside, every function, method and property of pyspark that a stage uses is timed."""
+    inside = Inside()
+    kept = []
+    for owner in _owners():
+        for name, plain in list(vars(owner).items()):
+            timed = _timed(inside, name, plain)
+            if timed is not None:
+                kept.append((owner, name, plain))
+                setattr(owner, name, timed)
+    try:
+        yield inside
+    finally:
+        for owner, name, plain in kept:
+            setattr(owner, name, plain)
+
+
+def _owners() -> list[Any]:
+    from py4j.java_gateway import JavaMember, JavaObject
+    from pyspark import SparkContext
+    from pyspark.sql import functions, types
+    from pyspark.sql.catalog import Catalog
+    from pyspark.sql.classic.column import Column
+    from pyspark.sql.classic.dataframe import DataFrame
+    from pyspark.sql.classic.window import Window, WindowSpec
+    from pyspark.sql.conf import RuntimeConfig
+    from pyspark.sql.group import GroupedData
+    from pyspark.sql.observation import Observation
+    from pyspark.sql.readwriter import DataFrameReader, DataFrameWriter, DataFrameWriterV2
+    from pyspark.sql.session import SparkSession
+
+    return [
+        *(functions, types.StructType, SparkContext, SparkSession, Catalog, RuntimeConfig),
+        *(DataFrame, Column, GroupedData, Observation, Window, WindowSpec),
+        *(DataFrameReader, DataFrameWriter, DataFrameWriterV2, JavaMember, JavaObject),
+    ]
+
+
+def _timed(inside: Inside, name: str, plain: Any) -> Any:
+    if name in ("__new__", "__init__", "__del__", "__getattribute__", "__repr__"):
+        return None
+    if type(plain) is property and plain.fget is not None:
+        return property(inside.timed(plain.fget), plain.fset, plain.fdel, plain.__doc__)
+    if isinstance(plain, FunctionType) and not inspect.isgeneratorfunction(plain):
+        return inside.timed(plain)
+    return None
