@@ -17,6 +17,9 @@ from goldsmith.settings.sections import LakeCatalog
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: The code of a write for which there was no room.
+DISK_FULL = "DiskFull"
+
 
 def start(places: Places) -> SparkSession:
     """The session all stages of this process share; each stage gets a new one from it."""
@@ -52,6 +55,16 @@ def new_session(spark: SparkSession) -> SparkSession:
     for name, value in conf.MEANING.items():
         own.conf.set(name, value)
     return own
+
+
+def close_lost_files(spark: SparkSession) -> None:
+    """Close what writers left open that failed: until Java finds them they take room on the disk.
+
+    Measured: on a full disk every further write failed, though all files had been removed.
+    """
+    if not is_connect(spark):
+        jvm: Any = spark.sparkContext._jvm
+        jvm.java.lang.System.gc()
 
 
 def stop(spark: SparkSession) -> None:
