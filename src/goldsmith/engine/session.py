@@ -73,6 +73,23 @@ def stop(spark: SparkSession) -> None:
 
     with contextlib.suppress(Py4JError, OSError):
         spark.stop()
+    if not is_connect(spark):
+        _forget_the_dead()
+
+
+def _forget_the_dead() -> None:
+    """pyspark holds on to a JVM that has died, and would start no other."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway: Any = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is None or process.poll() is None:
+        return
+    with SparkContext._lock:
+        SparkContext._active_spark_context = None
+        SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
 
 
 def is_connect(spark: Any) -> bool:
