@@ -54,7 +54,7 @@ def story(shop: Shop) -> list[str]:
     """What the audit log tells, in order."""
     file = shop.folder / ".goldsmith" / "catalog.db"
     places = ", ".join("?" * len(TOLD))
-    with contextlib.closing(sqlite3.connect(file)) as connection:
+    with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
         asked = f"SELECT kind, error_code, facts FROM audit_log WHERE kind IN ({places})"
         found = connection.execute(f"{asked} ORDER BY event_id", TOLD).fetchall()
     return [
@@ -194,7 +194,7 @@ def test_an_executor_that_is_killed_is_done_without(shop: Shop) -> None:
 def _writes_silver(shop: Shop) -> bool:
     file = shop.folder / ".goldsmith" / "catalog.db"
     asked = "SELECT 1 FROM stage_runs WHERE stage_order = 2 AND step = 'write' AND ended_at IS NULL"
-    with contextlib.closing(sqlite3.connect(file)) as connection:
+    with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
         return connection.execute(asked).fetchone() is not None
 
 
