@@ -43,13 +43,13 @@ class S3:
 
 
 @contextlib.contextmanager
-def running(*buckets: str) -> Iterator[S3]:
-    """Start a server on a free port, make the buckets, end it."""
+def running(*buckets: str, port: int = 0) -> Iterator[S3]:
+    """Start a server on a free port, or on that one, make the buckets, end it."""
     from moto.server import ThreadedMotoServer
 
     # It writes a line for every request.
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=port, verbose=False)
     server.start()
     try:
         host, port = server.get_host_and_port()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from goldsmith.engine.names import name
+from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
+from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
+from goldsmith.engine.warehouses.server import ServerWarehouse
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.planning.places import Places
 
@@ -132,3 +135,10 @@ class Bench:
         )
         ours = {("goldsmith", "loads"), ("redshift_system", "load_errors")}
         return [".".join(one) for one in found if one not in ours]
+
+
+def again(bench: Bench, **changed: object) -> ServerWarehouse:
+    """The same warehouse with other settings."""
+    settings = replace(bench.places.settings.warehouses[bench.kind], **changed)
+    kind = PostgresWarehouse if bench.kind == "postgres" else RedshiftWarehouse
+    return kind(bench.places, settings)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from warehouses.bench import Bench, nowhere
+from goldsmith.engine.warehouses.warehouse import WarehouseBusy
+from goldsmith.healing.classify import classify
+from warehouses.bench import Bench, again, nowhere
 
 SCHEMA = {"id": "bigint"}
 
@@ -40,4 +42,20 @@ def test_the_target_is_locked_first_where_that_was_decided(server: Bench) -> Non
     load = server.order(location, [(2,)], SCHEMA, lock="wait")
     server.warehouse.load(load, look)
     assert {"ExclusiveLock", "AccessExclusiveLock"} & set(seen)
+    assert sorted(server.rows(location)) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize("lock", [None, "wait"])
+def test_a_lock_is_not_waited_for_forever(server: Bench, lock: str | None) -> None:
+    location = server.table()
+    server.load(location, [(1,)], SCHEMA)
+    with psycopg.connect(server.postgres) as other:
+        other.execute(f"LOCK TABLE {location} IN SHARE ROW EXCLUSIVE MODE")
+        load = server.order(location, [(2,)], SCHEMA, lock=lock)
+        with pytest.raises(WarehouseBusy, match="lock timeout") as busy:
+            again(server, lock_sec=1).load(load, nowhere)
+    assert classify(busy.value).code.name == "LockTimeout"
+    assert sorted(server.rows(location)) == [(1,)]
+    assert server.litter() == []
+    assert server.warehouse.load(load, nowhere).rows == 1
     assert sorted(server.rows(location)) == [(1,), (2,)]

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -17,8 +16,6 @@ import pytest
 from goldsmith.engine.warehouses.answers import LoadCancelled, failure
 from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
 from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
-from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
 from goldsmith.engine.warehouses.server import ServerWarehouse
 from goldsmith.engine.warehouses.warehouse import (
     LoadRefused,
@@ -27,7 +24,7 @@ from goldsmith.engine.warehouses.warehouse import (
 )
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.places import Places
-from warehouses.bench import Bench, nowhere
+from warehouses.bench import Bench, again, nowhere
 
 ITEMS = {"id": "bigint", "name": "string"}
 _HOLDER = """
@@ -112,13 +109,6 @@ def test_nothing_there_yet_is_no_table(make_places: Callable[..., Places]) -> No
     assert not Path(places.settings.warehouses["duckdb"].path).exists()
 
 
-def again(bench: Bench, **changed: object) -> ServerWarehouse:
-    """The same warehouse with other settings."""
-    settings = replace(bench.places.settings.warehouses[bench.kind], **changed)
-    kind = PostgresWarehouse if bench.kind == "postgres" else RedshiftWarehouse
-    return kind(bench.places, settings)
-
-
 def test_a_server_that_does_not_answer(server: Bench) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
@@ -169,8 +159,7 @@ def test_a_wrong_password(server: Bench, guarded: str, tmp_path: Path) -> None:
 
 
 def test_loads_wait_for_each_other_only_so_long(postgres: Bench) -> None:
-    settings = postgres.places.settings.warehouses["postgres"]
-    hasty = PostgresWarehouse(postgres.places, settings, lock_seconds=0.01)
+    hasty = again(postgres, lock_sec=0)
     order = postgres.order(postgres.table(), [(1, "a")], ITEMS)
     postgres.load(postgres.table(), [], ITEMS)
     with psycopg.connect(postgres.postgres) as other:

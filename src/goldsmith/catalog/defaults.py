@@ -43,7 +43,7 @@ _REMEDIES: dict[str, tuple[str, ...]] = {
     "FileTruncated": ("retry_later", "quarantine_files"),
     "FileUnreadable": ("quarantine_files",),
     "FileDoesNotFit": ("quarantine_files",),
-    "RecordMalformed": ("quarantine_rows",),
+    "RecordMalformed": ("quarantine_rows", "quarantine_files"),
     "SchemaMismatch": ("evolve_schema", "open_incident"),
     "DuplicateRows": ("deduplicate", "open_incident"),
     "CheckFailed": ("quarantine_rows", "skip_optional", "open_incident"),
@@ -80,6 +80,7 @@ _LIMITS = {
     "breaker_minutes": 60,
     "pipeline_failures_per_day": 30,
     "floor_least_uses": 5,
+    "worker_deaths": 3,
 }
 _SEVERITIES = (
     ("P1", 24, "revenue", "Data older than 24 hours, revenue-impacting."),

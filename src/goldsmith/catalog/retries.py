@@ -84,7 +84,7 @@ class HealingLimit(Row):
 
     limit_name: str = key(
         doc="uses_per_day, breaker_failures, breaker_minutes, pipeline_failures_per_day, "
-        "floor_least_uses.",
+        "floor_least_uses, worker_deaths.",
     )
     limit_value: float = number(default=0.0, doc="Its value.", least=0)
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)

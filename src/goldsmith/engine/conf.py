@@ -57,6 +57,8 @@ def of_process(places: Places) -> dict[str, str]:
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 2)),
+            # A task without memory fails; it does not end the process of all stages.
+            "spark.executor.killOnFatalError.depth": "0",
         }
     return {**said, **spark.conf, **_of_java(spark.conf, is_local=spark.master.startswith("local"))}
 

@@ -16,14 +16,14 @@ from goldsmith.engine.ending import Stopped, WorkerEnded
 from goldsmith.engine.failures import readable
 from goldsmith.engine.leasing import Held, TargetBusy
 from goldsmith.engine.limits import limit
-from goldsmith.engine.session import own_session
+from goldsmith.engine.session import DISK_FULL, close_lost_files, own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
 from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import events, leases, runs, stage_runs
 from goldsmith.journal.event import RunEnded
 from goldsmith.journal.ids import new_id
-from goldsmith.journal.tables import Run, RunStatus, StageRun
+from goldsmith.journal.tables import LEFT_OUT, Run, RunStatus, StageRun
 from goldsmith.planning.plan import Fate, Plan, PlannedStage
 
 _LOG = logging.getLogger(__name__)
@@ -122,7 +122,7 @@ class _Walk:
             return self._pass(stage, events.StageBlocked(because=stage.because))
         skip = self._adjust(stage).skip
         if skip is not None:
-            return self._pass(stage, events.StageSkipped(because=skip))
+            return self._pass(stage, events.StageSkipped(because=skip), left_out=True)
         for earlier in stage.after:
             status = self.outcome[earlier].status
             if status not in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
@@ -134,8 +134,12 @@ class _Walk:
         self,
         stage: PlannedStage,
         happened: events.StageBlocked | events.StageSkipped | events.StageStopped,
+        *,
+        left_out: bool = False,
     ) -> StageRun:
         passed = stage_run_of(self._work(stage))
+        if left_out:
+            passed = passed.with_(facts={LEFT_OUT: True})
         return stage_runs.pass_over(self.tools.journal, passed, happened)
 
     def _work(self, stage: PlannedStage) -> Work:
@@ -243,6 +247,8 @@ class _Walk:
             with own_session(self.tools.spark()) as spark:
                 destination = destination_of(spark, work.near, self.tools)
                 settled = recover.give_up(self.tools, destination, work)
+                if self.tools.code_of(error) == DISK_FULL:
+                    close_lost_files(spark)
             if settled is not None:
                 return settled
         happened = events.StageFailed(

@@ -17,6 +17,9 @@ from goldsmith.settings.sections import LakeCatalog
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: The code of a write for which there was no room.
+DISK_FULL = "DiskFull"
+
 
 def start(places: Places) -> SparkSession:
     """The session all stages of this process share; each stage gets a new one from it."""
@@ -54,12 +57,39 @@ def new_session(spark: SparkSession) -> SparkSession:
     return own
 
 
+def close_lost_files(spark: SparkSession) -> None:
+    """Close what writers left open that failed: until Java finds them they take room on the disk.
+
+    Measured: on a full disk every further write failed, though all files had been removed.
+    """
+    if not is_connect(spark):
+        jvm: Any = spark.sparkContext._jvm
+        jvm.java.lang.System.gc()
+
+
 def stop(spark: SparkSession) -> None:
     """End the session all stages share; its JVM may be gone already."""
     from py4j.protocol import Py4JError
 
     with contextlib.suppress(Py4JError, OSError):
         spark.stop()
+    if not is_connect(spark):
+        _forget_the_dead()
+
+
+def _forget_the_dead() -> None:
+    """pyspark holds on to a JVM that has died, and would start no other."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway: Any = SparkContext._gateway
+    process = getattr(gateway, "proc", None)
+    if process is None or process.poll() is None:
+        return
+    with SparkContext._lock:
+        SparkContext._active_spark_context = None
+        SparkContext._gateway = SparkContext._jvm = None
+    SparkSession._instantiatedSession = None
 
 
 def is_connect(spark: Any) -> bool:

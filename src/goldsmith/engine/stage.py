@@ -37,7 +37,7 @@ from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.engine.writing import Writing, keeper_of, prepare
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import events, leases, stage_runs
-from goldsmith.journal.tables import StageRun
+from goldsmith.journal.tables import LEFT_OUT, StageRun
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.neighbourhood import Neighbourhood
 from goldsmith.planning.words import is_lake
@@ -135,6 +135,7 @@ def _tried_out(work: Work, tools: Tools, destination: Destination) -> StageRun:
             tools.journal,
             work.stage_run_id,
             events.StageSkipped(because=because),
+            facts={LEFT_OUT: True},
             connection=connection,
         )
 

@@ -22,6 +22,7 @@ class Limits:
     breaker_minutes: float = 60
     pipeline_failures_per_day: int = 30
     floor_least_uses: int = 5
+    worker_deaths: int = 3
 
     @classmethod
     def of(cls, rows: Snapshot) -> Limits:
@@ -37,6 +38,7 @@ class Limits:
                 said.get("pipeline_failures_per_day", own.pipeline_failures_per_day)
             ),
             floor_least_uses=int(said.get("floor_least_uses", own.floor_least_uses)),
+            worker_deaths=int(said.get("worker_deaths", own.worker_deaths)),
         )
 
 

@@ -45,6 +45,7 @@ _VAGUE: Mapping[str, frozenset[str]] = {
     | {"TableUnknown", "ColumnUnknown", "TypesDoNotMatch", "TransactionAborted"}
     | {"WarehouseReadOnly", "NotSupported"},
     "LoadCancelled": frozenset(("StatementTimeout",)),
+    "CommitConflict": frozenset(("BranchBroken",)),
 }
 #: Errors of ours whose code has another name.
 _ALIASES: Mapping[str, str] = {"LostRace": "CommitConflict", "LoadGivenUp": "Fenced"}

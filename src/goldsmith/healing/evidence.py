@@ -69,7 +69,7 @@ def of_exception(error: BaseException) -> Evidence:
         text=read.text,
         conditions=_once([*filter(None, map(_condition, chain)), *read.conditions]),
         sqlstates=_once([*filter(None, map(_sqlstate, chain)), *read.sqlstates]),
-        classes=_once([*(type(each).__name__ for each in chain), *read.classes]),
+        classes=_once([*(name for each in chain for name in _classes(each)), *read.classes]),
         answers=_once([*(said for each in chain for said in _answers(each)), *read.answers]),
         errnos=_once([*filter(None, map(_errno, chain)), *read.errnos]),
     )
@@ -82,6 +82,22 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             return
         yield left
         left = left.__cause__ or (None if left.__suppress_context__ else left.__context__)
+
+
+def _classes(error: BaseException) -> Iterator[str]:
+    # Who asks a JVM that is gone is refused as by any other server; py4j says no more than that.
+    if isinstance(error, OSError) and _comes_from(error, "py4j."):
+        yield "Py4JNetworkError"
+    yield type(error).__name__
+
+
+def _comes_from(error: BaseException, package: str) -> bool:
+    frames = error.__traceback__
+    while frames is not None:
+        if str(frames.tb_frame.f_globals.get("__name__", "")).startswith(package):
+            return True
+        frames = frames.tb_next
+    return False
 
 
 def _text(error: BaseException) -> str:

@@ -159,6 +159,10 @@ class StageRun(Row):
     facts: Mapping[str, Any] = mapping(default=None, doc="Timings, path taken, SQL, batches …")
 
 
+#: The fact of a stage run that was skipped though its dataset may not be up to date.
+LEFT_OUT = "left_out"
+
+
 @table(
     "expectations",
     purpose="What the next run of each stage will be like: medians of its last ten successes.",

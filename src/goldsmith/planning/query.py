@@ -107,7 +107,10 @@ def tables_read(query: exp.Query) -> Iterator[exp.Table]:
     from sqlglot import exp
 
     for table in query.find_all(exp.Table, bfs=False):
-        if isinstance(table.this, exp.Identifier) and not _is_cte(table):
+        if not isinstance(table.this, exp.Identifier) or _is_cte(table):
+            continue
+        # A hint (`/*+ BROADCAST(d) */`) names what the query reads anyway, by its alias.
+        if table.find_ancestor(exp.Hint) is None:
             yield table
 
 

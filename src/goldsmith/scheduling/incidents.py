@@ -18,7 +18,7 @@ from goldsmith.journal import incidents, outbox, stored
 from goldsmith.journal.clock import read_clock
 from goldsmith.journal.definitions import healing_uses, stage_runs
 from goldsmith.journal.ids import new_id
-from goldsmith.journal.tables import Request, RunStatus, StageRun
+from goldsmith.journal.tables import LEFT_OUT, Request, RunStatus, StageRun
 from goldsmith.journal.tables_of_healing import HealingUse, Incident, Message
 from goldsmith.planning.survey import Survey
 from goldsmith.runtime import Runtime
@@ -57,12 +57,13 @@ def after_request(
     connection: sa.Connection,
 ) -> None:
     """Open an incident for each failure that is held, close those of stages that passed."""
-    fine = [f"stage:{o.pipeline_id}-{o.stage_order}" for o in tries if o.status in _FINE]
+    passed = [o for o in tries if o.status in _FINE and not o.facts.get(LEFT_OUT)]
+    fine = [f"stage:{o.pipeline_id}-{o.stage_order}" for o in passed]
     fine += [f"dataset:{o.target_id}" for o in tries if o.status == RunStatus.SUCCEEDED]
-    for passed in incidents.open_about(fine, connection=connection):
-        because = f"{passed.about} passed in request {request.request_id}"
+    for over in incidents.open_about(fine, connection=connection):
+        because = f"{over.about} passed in request {request.request_id}"
         incidents.close(
-            runtime.journal, passed.incident_id, "goldsmith", because, connection=connection
+            runtime.journal, over.incident_id, "goldsmith", because, connection=connection
         )
     held = [(f, made) for f, made in healed if made.decision.do is Do.HOLD]
     if held:
@@ -137,12 +138,20 @@ def _last_updates(connection: sa.Connection) -> dict[str, datetime]:
     # A stage that found nothing new has seen to it that its dataset is up to date.
     asked = (
         sa.select(stage_runs.c.target_id, sa.func.max(stage_runs.c.ended_at))
-        .where(stage_runs.c.status.in_([status.value for status in _FINE]))
+        .where(
+            stage_runs.c.status.in_([status.value for status in _FINE]),
+            # One that was left out, or only tried out, has seen to nothing.
+            sa.or_(stage_runs.c.facts.is_(None), sa.not_(_says(LEFT_OUT))),
+        )
         .group_by(stage_runs.c.target_id)
     )
     found = connection.execute(asked)
     read = StageRun.table.by_name["ended_at"].from_storage
     return {str(target): read(at) for target, at in found if at is not None}
+
+
+def _says(fact: str) -> sa.ColumnElement[bool]:
+    return sa.cast(stage_runs.c.facts, sa.Text).contains(f'"{fact}"', autoescape=True)
 
 
 def _of_failure(

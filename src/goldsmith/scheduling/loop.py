@@ -7,8 +7,10 @@ their targets next.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -33,6 +35,9 @@ from goldsmith.scheduling.resuming import Resumed
 
 #: How often a request that waits is looked at by whoever waits for it.
 _LOOK_AGAIN_SECONDS = 0.25
+#: Requests that this process carries out right now, in whichever thread.
+_IN_HAND: set[str] = set()
+_HANDS = threading.Lock()
 
 
 @dataclass(eq=False, kw_only=True)
@@ -118,22 +123,39 @@ def tick(
     somebody waits for that one.
     """
     standing.put_back_the_dead(runtime)
+    standing.put_back_the_dropped(runtime, str(tools.owner), _IN_HAND)
     standing.put_back_the_released(runtime)
     standing.stop_what_waits(runtime)
     turned = []
     for due in requests.due(runtime.journal):
-        taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
-        if taken is None:
-            continue
-        faults.reach("taken")
-        try:
-            turned.append(carry_out(runtime, tools, orders, taken))
-        except WorkerEnded:
-            raise  # there is no Spark left here for anybody
-        except GoldsmithError:
-            if taken.request_id == mine:
-                raise
+        with _in_hand(due.request_id) as is_free:
+            taken = None
+            if is_free:
+                taken = requests.take(runtime.journal, due.request_id, str(tools.owner))
+            if taken is None:
+                continue
+            faults.reach("taken")
+            try:
+                turned.append(carry_out(runtime, tools, orders, taken))
+            except WorkerEnded:
+                raise  # there is no Spark left here for anybody
+            except GoldsmithError:
+                if taken.request_id == mine:
+                    raise
     return turned
+
+
+@contextmanager
+def _in_hand(request_id: str) -> Iterator[bool]:
+    """Have a request in hand, unless another thread of this process has it."""
+    with _HANDS:
+        is_free = request_id not in _IN_HAND
+        _IN_HAND.add(request_id)
+    try:
+        yield is_free
+    finally:
+        if is_free:
+            _IN_HAND.discard(request_id)
 
 
 def see_through(

@@ -6,17 +6,20 @@ when it is due. Healing itself acts on nothing: its decision is the request, wai
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.engine import faults
 from goldsmith.errors import GoldsmithError
 from goldsmith.healing.budget import Limits
-from goldsmith.healing.failure import Do, Failure
+from goldsmith.healing.failure import Decision, Do, Failure
 from goldsmith.healing.heal import Healed, Known, heal
 from goldsmith.healing.pairs import all_pairs
 from goldsmith.healing.remedy import Outside, RemedyStopped
@@ -26,14 +29,17 @@ from goldsmith.journal.events_of_healing import StageHeld
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import Request, Run, RunStatus, StageRun
 from goldsmith.journal.tables_of_healing import FileAside, HealingUse
+from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.planning.stops import why_stopped
 from goldsmith.planning.survey import Survey
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import floors, incidents
+from goldsmith.scheduling.moving import move
 from goldsmith.scheduling.resuming import HEALING, Resumed
 
 _DAY = timedelta(days=1)
-_FINE = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+#: The code of a stage whose worker died.
+WORKER_LOST = "WorkerLost"
 
 
 def settle(runtime: Runtime, request: Request, ended: Sequence[Run], *, worker: str) -> Request:
@@ -51,7 +57,7 @@ def settle(runtime: Runtime, request: Request, ended: Sequence[Run], *, worker: 
         judged = healing.judge(journal, request.request_id, tries, connection=connection)
         for failure, made in healed:
             _write_down(runtime, failure, made, connection)
-        done = _move(runtime, request, ended, tries, healed, worker, connection)
+        done = move(runtime, request, ended, tries, healed, worker, connection)
         faults.reach("healing-written")
         incidents.after_request(runtime, request, tries, healed, connection)
     floors.switch_off(runtime, judged)
@@ -89,7 +95,75 @@ def after_error(
         for failure, made in healed:
             _write_down(runtime, failure, made, connection)
         # Stages that had not begun have no try yet: all of the attempt's are planned again.
-        return _move(runtime, request, newest, (), healed, worker, connection)
+        return move(runtime, request, newest, (), healed, worker, connection)
+
+
+def after_death(runtime: Runtime, request: Request) -> Request:
+    """The worker of a request died: it waits again, unless it has cost too many workers.
+
+    A death counts as a try of the stages that were under way; of a request whose stages have no
+    retry policy so many are borne as `healing_limits` says.
+    """
+    journal, survey = runtime.journal, runtime.surveyor.survey()
+    begun = runs.recent_runs(journal, request_id=request.request_id, most=None)
+    left = [run for run in begun if run.ended_at is None]
+    tries = [one for run in left for one in runs.stage_runs_of(journal, run.run_id)]
+    lost = [
+        one.with_(error_code=WORKER_LOST, error_message="the worker died under way")
+        for one in tries
+        if one.ended_at is None
+    ]
+    deaths, most = Resumed.of(request).deaths + 1, Limits.of(survey.rows).worker_deaths
+    borne = RetryPolicy(retry_id="worker_deaths", max_retries=most)
+    try:
+        healed = _decided(runtime, request, lost, unless_said=borne)
+    except RemedyStopped as stopped:
+        return _stopped(runtime, request, (), stopped.because, str(request.worker))
+    because = "its worker died" + (f" {deaths} times" if deaths > 1 else "")
+    if not healed and deaths > most:
+        hold = Healed(decision=Decision(do=Do.HOLD, because=because))
+        healed = [(_blamed(survey, request), hold)]
+    with journal.writing() as connection:
+        for run in left:
+            ended = events.RunInterrupted(because="its process died")
+            runs.finish_run(journal, run.run_id, ended, connection=connection)
+        for failure, made in healed:
+            _write_down(runtime, failure, replace(made, after=timedelta()), connection)
+        if any(made.decision.do is Do.HOLD for _failure, made in healed):
+            incidents.after_request(runtime, request, (), healed, connection)
+            return requests.failed(
+                journal,
+                request.request_id,
+                because=f"{because} [{WORKER_LOST}]",
+                worker=request.worker,
+                connection=connection,
+            )
+        said = {**request.options.get(HEALING, {}), "deaths": deaths}
+        return requests.requeue(
+            journal,
+            request.request_id,
+            because,
+            attempt=request.attempt + 1,
+            options={**request.options, HEALING: said},
+            worker=request.worker,
+            connection=connection,
+        )
+
+
+def _blamed(survey: Survey, request: Request) -> Failure:
+    """The first stage of a request that never gets as far as a stage."""
+    names: Sequence[str] = ()
+    with contextlib.suppress(NothingSelected):
+        names = select(survey, Resumed.of(request).selection)
+    pipeline, _, order = (names[0] if names else "").rpartition("-")
+    return Failure(
+        code=WORKER_LOST,
+        message="the worker died before any stage began",
+        pipeline_id=pipeline,
+        stage_order=int(order or 0),
+        attempt=request.attempt,
+        request_id=request.request_id,
+    )
 
 
 def _stopped(
@@ -103,7 +177,11 @@ def _stopped(
 
 
 def _decided(
-    runtime: Runtime, request: Request, failed: Sequence[StageRun]
+    runtime: Runtime,
+    request: Request,
+    failed: Sequence[StageRun],
+    *,
+    unless_said: RetryPolicy | None = None,
 ) -> list[tuple[Failure, Healed]]:
     if not failed:
         return []
@@ -120,7 +198,7 @@ def _decided(
         failure = failure_of(survey, stage_run, request, times)
         known = Known(
             pairs=pairs,
-            policy=None if near is None else near.retry,
+            policy=(None if near is None else near.retry) or unless_said,
             limits=limits,
             uses=uses,
             pipeline_failures=healing.failures_since_success(
@@ -244,94 +322,3 @@ def _aside(runtime: Runtime, failure: Failure, path: str, because: str) -> list[
                 if file.path == path
             ]
     return found
-
-
-def _move(
-    runtime: Runtime,
-    request: Request,
-    ended: Sequence[Run],
-    tries: Sequence[StageRun],
-    healed: Sequence[tuple[Failure, Healed]],
-    worker: str,
-    connection: sa.Connection,
-) -> Request:
-    """Put the request where it belongs now."""
-    journal, ids = runtime.journal, [run.run_id for run in ended]
-    before = Resumed.of(request)
-    again = [(failure, made) for failure, made in healed if made.decision.do is not Do.HOLD]
-    held = [*before.held, *(f.stage_id for f, m in healed if m.decision.do is Do.HOLD)]
-    going_on = [one for one in tries if _has_more(one, before)]
-    if again or going_on:
-        adjust = {name: dict(said) for name, said in before.adjust.items()}
-        for failure, made in again:
-            adjust[failure.stage_id] = _merged(
-                adjust.get(failure.stage_id, {}), made.decision.adjust
-            )
-        wait = max((made.after for _failure, made in again), default=timedelta())
-        stages = _stages_again(tries, again, going_on) or list(before.stages)
-        return requests.requeue(
-            journal,
-            request.request_id,
-            _because(again, going_on),
-            not_before=read_clock(connection) + wait if wait else None,
-            attempt=request.attempt + (1 if again else 0),
-            after_run_id=ids[0] if ids else None,
-            options={
-                **request.options,
-                HEALING: {"stages": stages, "adjust": adjust, "held": held},
-            },
-            pipelines=sorted({str(run.pipeline_id) for run in ended}),
-            run_ids=ids,
-            worker=worker,
-            connection=connection,
-        )
-    bad = next((run for run in ended if run.status not in _FINE), None)
-    if bad is None and not held:
-        return requests.done(
-            journal, request.request_id, run_ids=ids, worker=worker, connection=connection
-        )
-    why = f"held: {', '.join(held)}" if bad is None else bad.error_message or bad.because
-    how = requests.How(because=why, run_ids=ids, worker=worker, connection=connection)
-    stopped = next((one for one in tries if one.status == RunStatus.STOPPED), None)
-    if stopped is not None:
-        # Released, all of it is looked at again; what was published has nothing new to do.
-        how["because"] = stopped.because
-        return requests.stopped(journal, request.request_id, **how)
-    return requests.failed(journal, request.request_id, **how)
-
-
-def _has_more(stage_run: StageRun, before: Resumed) -> bool:
-    """It read a part of its new files: the others come next, until there are none."""
-    said = before.adjust.get(f"{stage_run.pipeline_id}-{stage_run.stage_order}", {})
-    return stage_run.status == RunStatus.SUCCEEDED and said.get("files_at_once") is not None
-
-
-def _stages_again(
-    tries: Sequence[StageRun],
-    again: Sequence[tuple[Failure, Healed]],
-    going_on: Sequence[StageRun],
-) -> list[str]:
-    """What failed and is tried again, what was blocked by it, and what reads on."""
-    named = {f"{one.pipeline_id}-{one.stage_order}": one for one in tries}
-    if going_on:
-        held = {name for name, one in named.items() if one.status == RunStatus.FAILED}
-        return [n for n in named if n not in held or n in {f.stage_id for f, _ in again}]
-    wanted = {failure.stage_id for failure, _made in again}
-    held_up = (RunStatus.BLOCKED, RunStatus.STOPPED)
-    blocked = {name for name, one in named.items() if one.status in held_up}
-    return [name for name in named if name in wanted | blocked]
-
-
-def _merged(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    both = {**before, **more}
-    # Starting anew was for one attempt.
-    both["fresh"] = bool(more.get("fresh"))
-    if before.get("spark") and more.get("spark"):
-        both["spark"] = {**before["spark"], **more["spark"]}
-    return {name: value for name, value in both.items() if value not in (None, False)}
-
-
-def _because(again: Sequence[tuple[Failure, Healed]], going_on: Sequence[StageRun]) -> str:
-    said = [f"{f.stage_id} failed ({f.code}): {m.decision.because}" for f, m in again]
-    said += [f"{one.pipeline_id}-{one.stage_order} reads its next files" for one in going_on]
-    return "; ".join(said)

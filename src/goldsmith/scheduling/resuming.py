@@ -23,6 +23,8 @@ class Resumed:
     adjust: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: Stages that failed and are not tried again.
     held: tuple[str, ...] = ()
+    #: How many workers it has cost.
+    deaths: int = 0
 
     @classmethod
     def of(cls, request: Request) -> Resumed:
@@ -33,6 +35,7 @@ class Resumed:
             stages=stages,
             adjust=said.get("adjust", {}),
             held=tuple(said.get("held", ())),
+            deaths=int(said.get("deaths", 0)),
         )
 
     @property

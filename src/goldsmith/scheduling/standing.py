@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from goldsmith.catalog.flags import Flag
@@ -12,28 +13,34 @@ from goldsmith.journal.tables import Request, RequestStatus
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.planning.stops import Stops
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling import mending
 from goldsmith.scheduling.resuming import Resumed
 
 
 def put_back_the_dead(runtime: Runtime) -> list[Request]:
     """Requests whose worker is gone wait again; their runs are written down as interrupted."""
-    journal = runtime.journal
-    back = []
+    return [
+        mending.after_death(runtime, left)
+        for left in requests.standing(runtime.journal, RequestStatus.RUNNING)
+        if is_gone(left.worker)
+    ]
+
+
+def put_back_the_dropped(runtime: Runtime, worker: str, in_hand: Collection[str]) -> list[Request]:
+    """Requests of this worker that nobody in it carries out: it could not write their end down."""
+    journal, back = runtime.journal, []
     for left in requests.standing(journal, RequestStatus.RUNNING):
-        if not is_gone(left.worker):
+        if left.worker != worker or left.request_id in in_hand:
             continue
+        because = "its worker lost it while the catalog could not be reached"
         with journal.writing() as connection:
             for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
                 if run.ended_at is None:
-                    ended = events.RunInterrupted(because="its process died")
+                    ended = events.RunInterrupted(because=because)
                     runs.finish_run(journal, run.run_id, ended, connection=connection)
             back.append(
                 requests.requeue(
-                    journal,
-                    left.request_id,
-                    "its worker died",
-                    worker=left.worker,
-                    connection=connection,
+                    journal, left.request_id, because, worker=worker, connection=connection
                 )
             )
     return back

@@ -160,6 +160,12 @@ class WarehouseSettings:
     staging: str | None = setting(
         "Where Parquet for COPY is put; unset: `staging.folder`.", Kind.ADDRESS
     )
+    lock_sec: int = setting(
+        "How long a load waits for a table that somebody else has locked, before it fails as "
+        "LockTimeout.",
+        Kind.WHOLE,
+        default=300,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

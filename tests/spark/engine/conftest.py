@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
@@ -29,11 +30,14 @@ from goldsmith.runtime import Runtime
 from goldsmith.scheduling import loop
 from goldsmith.scheduling.kill_switch import KillSwitch
 from plain_sql import PlainSql
+from servers import s3 as s3_server
+from servers.postgres import Postgres
 
 if TYPE_CHECKING:
     from spark.engine.stopping import Stopping
 
 _NUMBERS = itertools.count()
+Elsewhere = Callable[..., "Bench"]
 _LEFT_OPEN = (
     "SELECT resource FROM leases WHERE owner IS NOT NULL",
     "SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL",
@@ -148,6 +152,39 @@ def with_catalog(project: Runtime) -> Runtime:
 @pytest.fixture
 def bench(with_catalog: Runtime, spark: SparkSession) -> Bench:
     return Bench(runtime=with_catalog, spark=spark)
+
+
+@pytest.fixture
+def elsewhere(with_catalog: Runtime, spark: SparkSession, tmp_path: Path) -> Iterator[Elsewhere]:
+    """A bench of the same catalog and lake, whose settings say something else besides."""
+    opened: list[Runtime] = []
+    home = Path(with_catalog.settings.project) / ".goldsmith"
+    same = (
+        f'[catalog]\nurl = "{with_catalog.settings.catalog.url}"\n'
+        f'[lake]\nuri = "{with_catalog.settings.lake.uri}"\nwarehouse = "{home}/lake"\n'
+        f'io = "hadoop"\n[staging]\nfolder = "{home}/staging"\n'
+    )
+
+    def make(toml: str, *, like: Bench | None = None) -> Bench:
+        folder = tmp_path / f"project-{next(_NUMBERS)}"
+        folder.mkdir()
+        (folder / "goldsmith.toml").write_text(same + toml.replace("HOME", str(home)))
+        environ = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
+        opened.append(Runtime.of(environ, project=folder, environment=None, cwd=folder))
+        tag = f"e{next(_NUMBERS)}" if like is None else like.tag
+        return Bench(runtime=opened[-1], spark=spark, tag=tag)
+
+    yield make
+    for runtime in opened:
+        runtime.close()
+
+
+@pytest.fixture
+def database(postgres_server: Postgres) -> Iterator[str]:
+    name = f"connections_{os.getpid()}_{next(_NUMBERS)}"
+    postgres_server.create(name)
+    yield postgres_server.url(name)
+    postgres_server.drop(name)
 
 
 @pytest.fixture

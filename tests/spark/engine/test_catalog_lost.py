@@ -88,6 +88,8 @@ def test_a_stage_that_cannot_ask_for_its_lease_publishes_nothing(
     else:
         assert there == []
     stopping.bench.run()
+    # The request whose end could not be written down was not left as running.
+    assert stopping.bench.sql("SELECT status FROM requests") == [("done",)] * 3
     assert stopping.statuses()[-1] in ("succeeded", "skipped")
     assert stopping.silver() == RIGHT
 

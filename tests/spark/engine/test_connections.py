@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -17,10 +15,9 @@ from pyspark.sql import SparkSession
 
 from goldsmith.engine import faults
 from goldsmith.errors import GoldsmithError
-from goldsmith.runtime import Runtime
 from servers import s3 as s3_server
-from servers.postgres import Postgres
-from spark.engine.conftest import Bench
+from spark.engine.buckets import bring, from_bucket, on, tell_spark
+from spark.engine.conftest import Bench, Elsewhere
 from spark.engine.test_stages import BRONZE
 
 #: Nothing listens there.
@@ -29,40 +26,6 @@ _NUMBERS = itertools.count()
 TO_POSTGRES = BRONZE.replace(
     'location: "s3://lake/bronze/@/", type: s3', 'location: "shop.@", type: postgres'
 )
-Elsewhere = Callable[..., Bench]
-
-
-@pytest.fixture
-def elsewhere(with_catalog: Runtime, spark: SparkSession, tmp_path: Path) -> Iterator[Elsewhere]:
-    """A bench of the same catalog and lake, whose settings say something else besides."""
-    opened: list[Runtime] = []
-    home = Path(with_catalog.settings.project) / ".goldsmith"
-    same = (
-        f'[catalog]\nurl = "{with_catalog.settings.catalog.url}"\n'
-        f'[lake]\nuri = "{with_catalog.settings.lake.uri}"\nwarehouse = "{home}/lake"\n'
-        f'io = "hadoop"\n[staging]\nfolder = "{home}/staging"\n'
-    )
-
-    def make(toml: str, *, like: Bench | None = None) -> Bench:
-        folder = tmp_path / f"project-{next(_NUMBERS)}"
-        folder.mkdir()
-        (folder / "goldsmith.toml").write_text(same + toml.replace("HOME", str(home)))
-        environ = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
-        opened.append(Runtime.of(environ, project=folder, environment=None, cwd=folder))
-        tag = f"e{next(_NUMBERS)}" if like is None else like.tag
-        return Bench(runtime=opened[-1], spark=spark, tag=tag)
-
-    yield make
-    for runtime in opened:
-        runtime.close()
-
-
-@pytest.fixture
-def database(postgres_server: Postgres) -> Iterator[str]:
-    name = f"connections_{os.getpid()}_{next(_NUMBERS)}"
-    postgres_server.create(name)
-    yield postgres_server.url(name)
-    postgres_server.drop(name)
 
 
 def at(url: str) -> str:
@@ -173,17 +136,6 @@ def refusing() -> Iterator[str]:
     server.server_close()
 
 
-def on(endpoint: str) -> str:
-    return (
-        f'[storage]\nendpoint = "{endpoint}"\naccess_key = "env:S3_KEY"\n'
-        'secret_key = "env:S3_SECRET"\n[storage.bind]\n"s3://lake/" = "HOME/s3/lake"\n'
-    )
-
-
-def from_bucket(bucket: str) -> str:
-    return BRONZE.replace("s3://raw/@/", f"s3://{bucket}/@/")
-
-
 @pytest.mark.parametrize("how", ["refused", "wrong credentials", "no such bucket"])
 def test_an_s3_that_does_not_give_its_files(
     elsewhere: Elsewhere, refusing: str, spark: SparkSession, how: str
@@ -206,8 +158,8 @@ def test_an_s3_that_does_not_give_its_files(
         assert "config check" in hint
         assert bench.litter() == []
 
-        _bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        _tell_spark(spark, bucket, s3.endpoint)
+        bring(s3, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, s3.endpoint)
         again = elsewhere(on(s3.endpoint), like=bench)
         assert again.run()[1].rows_written == 1
         assert again.rows("bronze", "id") == [(1,)]
@@ -221,8 +173,8 @@ def test_an_s3_that_is_gone_in_the_middle_of_a_run(
         s3 = running.enter_context(s3_server.running())
         bench = elsewhere(on(s3.endpoint))
         bench.apply(from_bucket(bucket))
-        _bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        _tell_spark(spark, bucket, s3.endpoint)
+        bring(s3, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, s3.endpoint)
 
         def end_it(point: str) -> None:
             if point == "branch-made":
@@ -236,33 +188,8 @@ def test_an_s3_that_is_gone_in_the_middle_of_a_run(
     assert bench.litter() == []
 
     with s3_server.running() as s3:
-        _bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        _tell_spark(spark, bucket, s3.endpoint)
+        bring(s3, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, s3.endpoint)
         again = elsewhere(on(s3.endpoint), like=bench)
         assert again.run()[1].rows_written == 1
         assert again.rows("bronze", "id") == [(1,)]
-
-
-def _bring(s3: s3_server.S3, bucket: str, key: str) -> None:
-    client = s3.client()
-    client.create_bucket(Bucket=bucket)
-    client.put_object(Bucket=bucket, Key=key, Body=b'{"id": 1, "amount": 10}\n')
-    client.close()
-
-
-def _tell_spark(spark: SparkSession, bucket: str, endpoint: str) -> None:
-    """Where a bucket is: the shared session began without any S3."""
-    conf: Any = spark.sparkContext._jsc.hadoopConfiguration()
-    # What was kept of a bucket would still go to where it was before.
-    conf.set("fs.s3a.impl.disable.cache", "true")
-    for name, value in {
-        "endpoint": endpoint,
-        "endpoint.region": s3_server.REGION,
-        "path.style.access": "true",
-        "access.key": s3_server.ACCESS_KEY,
-        "secret.key": s3_server.SECRET_KEY,
-        "attempts.maximum": "1",
-        "retry.limit": "1",
-        "retry.interval": "10ms",
-    }.items():
-        conf.set(f"fs.s3a.bucket.{bucket}.{name}", value)

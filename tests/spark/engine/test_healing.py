@@ -5,98 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from goldsmith.engine import faults
-from goldsmith.engine.run import Orders
 from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
-from goldsmith.engine.work import Asked
 from goldsmith.journal import incidents, requests, runs
-from goldsmith.journal.tables import Request
 from goldsmith.scheduling import loop
 from spark.engine.conftest import Bench
-
-BRONZE = """
-retry_policies: [{retry_id: at_once, max_retries: 4, backoff_sec: 0}]
-pipelines: [{pipeline_id: "@", default_retry_id: at_once, owner: ann, impact: customer}]
-stages:
-  - {pipeline_id: "@", stage_order: 1, source_id: "raw_@", target_id: "bronze_@"}
-sources:
-  - source_id: "raw_@"
-    s3_path: "s3://raw/@/"
-    file_format: jsonl
-    declared_schema: "id BIGINT, amount BIGINT"
-targets:
-  - {target_id: "bronze_@", location: "s3://lake/bronze/@/", type: s3}
-  - {target_id: "silver_@", location: "s3://lake/silver/@/", type: s3}
-  - {target_id: "gold_@", location: "shop.gold_@", type: redshift}
-"""
-SILVER = """
-stages:
-  - pipeline_id: "@"
-    stage_order: 2
-    source_id: "bronze_@"
-    target_id: "silver_@"
-    transform_sql: SELECT id, amount FROM bronze_@
-"""
-MERGED = SILVER + "    write_mode: merge\n    keys: [id]\n"
-GOLD = """
-stages:
-  - pipeline_id: "@"
-    stage_order: 3
-    source_id: "bronze_@"
-    target_id: "gold_@"
-    write_mode: append
-    keys: [id]
-    transform_sql: SELECT id, amount FROM bronze_@
-"""
-
-
-def ask(bench: Bench) -> Request:
-    return loop.ask(bench.runtime, [bench.tag], {}, "test")
-
-
-def orders() -> Orders:
-    return Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
-
-
-def healed(bench: Bench, asked: Request | None = None) -> Request:
-    """Ask and see it through; the request as it ended."""
-    made = asked or ask(bench)
-    loop.see_through(bench.runtime, bench.tools(), orders(), made.request_id)
-    return requests.get(bench.runtime.journal, made.request_id)
-
-
-def story(bench: Bench, request: Request) -> list[str]:
-    """What the audit log tells of a request, in order."""
-    kinds = ("StageFailed", "StageFinished", "StageSkipped")
-    kinds += ("RemedyChosen", "RetryScheduled", "StageHealed", "RemedyDidNotHelp", "StageHeld")
-    kinds += ("FileSetAside", "IncidentOpened", "DatasetRestored")
-    ids = set(request.run_ids)
-    found = bench.runtime.journal.read(kinds=kinds)
-    mine = [e for e in found if e.run_id in ids or e.request_id == request.request_id]
-    return [
-        f"{event.kind} {event.facts.get('remedy') or event.error_code or ''}".strip()
-        for event in mine
-    ]
-
-
-def on(monkeypatch: pytest.MonkeyPatch, place: str, do: Callable[[], object]) -> None:
-    """Do something once, at a place of the stage where a process may be interrupted."""
-    left = [do]
-    real = faults.reach
-
-    def reach(name: str) -> None:
-        if name == place and left:
-            left.pop()()
-        real(name)
-
-    monkeypatch.setattr(faults, "reach", reach)
+from spark.engine.healing import BRONZE, GOLD, MERGED, SILVER, ask, healed, on, orders, story
 
 
 def test_a_truncated_file_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
@@ -384,4 +303,6 @@ def test_a_table_somebody_broke_goes_back_to_what_was_published(bench: Bench) ->
 
     assert done.status == "done", done.because
     assert bench.rows("silver", "id", "amount") == [(1, 10), (2, 20)]
-    assert "DatasetRestored" in story(bench, done)
+    said = story(bench, done)
+    assert said.index("RemedyChosen roll_back") < said.index("DatasetRestored")
+    assert said[-1] == "StageHealed roll_back"

@@ -148,3 +148,13 @@ def test_commands_speak_to_people(tmp_path: Path) -> None:
     said = runner.invoke(command, ["classify", str(log)], obj=Door())
     assert said.output.startswith("DriverOutOfMemory: The driver ran out of memory.")
     assert "SourceThrottled" in runner.invoke(command, ["list"], obj=Door()).output
+
+
+def test_a_jvm_that_refuses_is_no_source_that_does() -> None:
+    # py4j leaves the error of its socket as it is: where it was raised says whose it is.
+    py4j: dict[str, Any] = {"__name__": "py4j.clientserver"}
+    exec("def connect():\n    raise ConnectionRefusedError(111, 'Connection refused')", py4j)
+    with pytest.raises(ConnectionRefusedError) as refused:
+        py4j["connect"]()
+    assert classify(refused.value).code.name == "SparkLost"
+    assert classify(ConnectionRefusedError(111, "Connection refused")).code.name != "SparkLost"

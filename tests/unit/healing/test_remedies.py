@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 import yaml
@@ -12,6 +12,7 @@ from goldsmith.catalog.defaults import shipped
 from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.healing.failure import Failure
 from goldsmith.healing.remedy import REMEDIES, BadRemedySettings
+from goldsmith.planning.integrity import remedies
 
 CASES = Path(__file__).parents[2] / "cases" / "healing"
 TRIED = [
@@ -47,3 +48,12 @@ def test_every_shipped_pair_names_a_remedy() -> None:
 def test_a_setting_nobody_knows_is_refused() -> None:
     with pytest.raises(BadRemedySettings, match="limitt"):
         REMEDIES.get("retry_later")(Failure(code="SourceUnreachable"), {"limitt": 1}, None)
+
+
+def test_what_rows_may_say_of_remedies_is_what_remedies_take() -> None:
+    """`catalog check` may not ask healing, which is above it: it has a list of its own."""
+    ours = {
+        name: {s: get_type_hints(remedy.function)[s] for s in remedy.settings if s != "action"}
+        for name, remedy in REMEDIES.all()
+    }
+    assert ours == {**remedies.REMEDIES, **remedies.OUTSIDE}

@@ -40,6 +40,10 @@ def facts(text: str, dialect: str | None = None, *, ids: tuple[str, ...] = ()) -
         ("SELECT 'FROM b' FROM a", ("a",)),
         ("SELECT * FROM VALUES (1), (2)", ()),
         ("SELECT * FROM range(10)", ()),
+        (
+            "SELECT /*+ BROADCAST(d) */ o.id FROM orders o JOIN days d ON o.d = d.d",
+            ("orders", "days"),
+        ),
     ],
 )
 def test_a_query_reads_these_tables(text: str, reads: tuple[str, ...]) -> None:

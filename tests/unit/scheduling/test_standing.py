@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,9 +11,12 @@ from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
-from goldsmith.journal import events, requests, runs, stage_runs
-from goldsmith.journal.tables import Request, Run, StageRun
+from goldsmith.catalog.retries import RetryPolicy
+from goldsmith.journal import events, incidents, requests, runs, stage_runs
+from goldsmith.journal.owners import Owner, this_host
+from goldsmith.journal.tables import LEFT_OUT, Request, Run, StageRun
 from goldsmith.runtime import Runtime
+from goldsmith.scheduling import incidents as scheduling_incidents
 from goldsmith.scheduling import standing
 
 ROWS = (
@@ -71,3 +76,92 @@ def test_a_request_stays_stopped_while_all_that_is_left_of_it_is_stopped(runtime
     assert standing.put_back_the_released(runtime) == []
     flag(runtime, "p-2", enabled=True)
     assert [request.request_id for request in standing.put_back_the_released(runtime)] == ["r"]
+
+
+@pytest.fixture(scope="module")
+def dead() -> str:
+    """A worker of this machine that is no more."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        pass
+    return str(Owner(host=this_host(), pid=process.pid, start="1"))
+
+
+def dies(runtime: Runtime, worker: str, name: str, *, under_way: bool = True) -> Request:
+    """A worker takes the request and dies, a stage under way or not yet; then somebody looks."""
+    journal = runtime.journal
+    assert requests.take(journal, "r", worker) is not None
+    run = runs.start_run(journal, Run(run_id=f"run-{name}", request_id="r", pipeline_id="p"))
+    if under_way:
+        tried = StageRun(
+            stage_run_id=f"try-{name}",
+            run_id=run.run_id,
+            pipeline_id="p",
+            stage_order=1,
+            target_id="a",
+        )
+        stage_runs.start_stage_run(journal, tried)
+    standing.put_back_the_dead(runtime)
+    return requests.get(journal, "r")
+
+
+@pytest.mark.parametrize("under_way", [True, False])
+def test_a_request_that_keeps_killing_its_workers_ends_failed(
+    runtime: Runtime, dead: str, under_way: bool
+) -> None:
+    requests.put(runtime.journal, Request(request_id="r", selection=("p",), asked_by="test"))
+    for number in (1, 2, 3):
+        left = dies(runtime, dead, str(number), under_way=under_way)
+        assert (left.status, left.attempt, left.not_before) == ("waiting", number + 1, None)
+    failed = dies(runtime, dead, "4", under_way=under_way)
+
+    assert failed.status == "failed"
+    assert failed.because == "its worker died 4 times [WorkerLost]"
+    [incident] = incidents.listed(runtime.journal)
+    assert (incident.about, incident.error_code) == ("stage:p-1", "WorkerLost")
+    assert all(run.ended_at for run in runs.recent_runs(runtime.journal, request_id="r"))
+
+
+def test_a_death_counts_as_a_try_of_the_stages_own_policy(runtime: Runtime, dead: str) -> None:
+    with runtime.catalog.change(actor="test") as change:
+        change.put([RetryPolicy(retry_id="once", max_retries=1, backoff_sec=600)])
+        change.put([ROWS[0].with_(default_retry_id="once")])
+    requests.put(runtime.journal, Request(request_id="r", selection=("p",), asked_by="test"))
+    left = dies(runtime, dead, "1")
+    # Whoever comes next has waited long enough.
+    assert (left.status, left.not_before) == ("waiting", None)
+    assert dies(runtime, dead, "2").status == "failed"
+    kinds = ("RemedyChosen", "RetryScheduled", "StageHeld", "IncidentOpened")
+    told = [f"{e.kind} {e.error_code}" for e in runtime.journal.read(kinds=kinds)]
+    assert told == [
+        *("RemedyChosen WorkerLost", "RetryScheduled WorkerLost"),
+        *("StageHeld WorkerLost", "IncidentOpened WorkerLost"),
+    ]
+
+
+def test_a_request_its_worker_lost_hold_of_waits_again(runtime: Runtime) -> None:
+    requests.put(runtime.journal, Request(request_id="r", selection=("p",), asked_by="test"))
+    requests.take(runtime.journal, "r", "me")
+    runs.start_run(runtime.journal, Run(run_id="run", request_id="r", pipeline_id="p"))
+    assert standing.put_back_the_dropped(runtime, "me", {"r"}) == []
+    assert standing.put_back_the_dropped(runtime, "another", ()) == []
+    [back] = standing.put_back_the_dropped(runtime, "me", ())
+    assert (back.status, back.worker) == ("waiting", None)
+    assert runs.recent_runs(runtime.journal, request_id="r")[0].status == "interrupted"
+
+
+def test_a_stage_that_was_left_out_is_not_fresh(runtime: Runtime) -> None:
+    journal = runtime.journal
+    run = runs.start_run(journal, Run(run_id="run", pipeline_id="p"))
+    for order, (target, facts) in enumerate([("a", {}), ("b", {LEFT_OUT: True})], start=1):
+        passed = StageRun(
+            stage_run_id=f"try-{target}",
+            run_id=run.run_id,
+            pipeline_id="p",
+            stage_order=order,
+            target_id=target,
+            facts=facts,
+        )
+        stage_runs.pass_over(journal, passed, events.StageSkipped(because="so it is"))
+    updated = {one.dataset_id: one.last_update for one in scheduling_incidents.freshness(runtime)}
+    assert updated["a"] is not None
+    assert updated["b"] is None

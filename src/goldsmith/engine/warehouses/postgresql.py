@@ -15,8 +15,7 @@ from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
 from goldsmith.engine.warehouses.warehouse import Load, WarehouseUnreachable
-from goldsmith.planning.places import Places
-from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+from goldsmith.settings.sections import WarehouseKind
 
 _CONNECTS_WITHIN = 15
 _UNLOAD_ROWS = 10_000
@@ -78,12 +77,6 @@ class PostgresWarehouse(ServerWarehouse):
 
     kind = WarehouseKind.POSTGRES
 
-    def __init__(
-        self, places: Places, settings: WarehouseSettings, *, lock_seconds: float = 300.0
-    ) -> None:
-        super().__init__(places, settings)
-        self._lock_seconds = lock_seconds
-
     def _cancel(self, session_id: int) -> None:
         with self._session("") as session:
             session.run("SELECT pg_cancel_backend(%s)", session_id)
@@ -92,8 +85,8 @@ class PostgresWarehouse(ServerWarehouse):
         psycopg = library("psycopg", extra="postgres")
         settings = self.settings
         more = {} if settings.ssl is None else {"sslmode": "require" if settings.ssl else "disable"}
-        # Other loads hold the ledger only while they publish.
-        waits = f"-c lock_timeout={max(1, round(self._lock_seconds * 1000))}"
+        # Nobody waits forever; for PostgreSQL 0 would be that.
+        waits = f"-c lock_timeout={max(1, settings.lock_sec * 1000)}"
         try:
             connection = psycopg.connect(
                 host=settings.host,

@@ -5,16 +5,22 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from goldsmith.credentials import library
 from goldsmith.engine.names import literal, names
-from goldsmith.engine.warehouses.answers import failure
+from goldsmith.engine.warehouses.answers import LoadCancelled, failure
 from goldsmith.engine.warehouses.landing import Landing, Table
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
-from goldsmith.engine.warehouses.warehouse import Load, LoadRefused, WarehouseUnreachable
+from goldsmith.engine.warehouses.warehouse import (
+    Load,
+    LoadRefused,
+    WarehouseBusy,
+    WarehouseUnreachable,
+)
 from goldsmith.errors import GoldsmithError
 from goldsmith.settings.sections import WarehouseKind
 
@@ -22,6 +28,8 @@ _CONNECTS_WITHIN = 15.0
 #: The name says that it is no data.
 _MANIFEST = "_manifest.json"
 _SHOWN_ERRORS = 20
+#: How often a table is looked at that somebody else writes.
+_LOOK_AGAIN_SECONDS = 0.25
 
 #: Where a failed COPY says which rows it minded: every Redshift has the first, clusters the second.
 _LOAD_ERRORS = (
@@ -111,7 +119,29 @@ class RedshiftWarehouse(ServerWarehouse):
         return RedshiftSession(connection, where=self.where, location=location)
 
     def _hold(self, session: ServerSession, table: Table) -> None:
-        session.run(f"LOCK {table.sql}")
+        # There is no lock_timeout, and a statement_timeout for all would end long loads as well.
+        seconds = self.settings.lock_sec
+        session.run(f"SET statement_timeout TO {max(1, seconds * 1000)}")
+        began = time.monotonic()
+        try:
+            session.run(f"LOCK {table.sql}")
+        except LoadCancelled as error:
+            if time.monotonic() - began < seconds:
+                raise  # somebody cancelled it
+            raise self._locked(table) from error
+        session.run("RESET statement_timeout")
+
+    def _wait_for_writers(self, session: ServerSession, table: Table) -> None:
+        until = time.monotonic() + self.settings.lock_sec
+        while self._holders(session, table, " AND granted AND lock_mode <> 'AccessShareLock'"):
+            if time.monotonic() >= until:
+                raise self._locked(table)
+            if self._cancelled.wait(_LOOK_AGAIN_SECONDS):
+                raise LoadCancelled(location=table.sql, cause="it waited for others who write")
+
+    def _locked(self, table: Table) -> WarehouseBusy:
+        cause = f"lock timeout: {table.sql} is locked for more than {self.settings.lock_sec} s"
+        return WarehouseBusy(where=self.where, cause=cause)
 
     @property
     def _locks(self) -> str:

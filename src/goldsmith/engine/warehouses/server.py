@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -40,6 +41,8 @@ class ServerWarehouse(ABC):
         self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
         #: The sessions that are open, as the server numbers them: see `cancel`.
         self.session_ids: set[int] = set()
+        #: Ends a wait between two statements, which nobody can cancel in the server.
+        self._cancelled = threading.Event()
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         with self._session(location) as session:
@@ -50,6 +53,7 @@ class ServerWarehouse(ABC):
             return publish.loaded(session, location, stage_run_id)
 
     def load(self, load: Load, reach: Callable[[str], None]) -> Loaded:
+        self._cancelled.clear()
         with self._session(load.location) as session:
             done = publish.loaded(session, load.location, load.stage_run_id)
             if done is not None:
@@ -79,6 +83,7 @@ class ServerWarehouse(ABC):
         reach("warehouse-copied")
         if load.lock == "end_blocker":
             self._end_holders(session, landing.target)
+        self._wait_for_writers(session, landing.target)
         with session.transaction():
             if load.lock is not None and publish.columns(session, landing.target) is not None:
                 self._hold(session, landing.target)
@@ -115,6 +120,7 @@ class ServerWarehouse(ABC):
 
     def cancel(self) -> bool:
         busy = tuple(self.session_ids)
+        self._cancelled.set()
         for session_id in busy:
             self._cancel(session_id)
         return bool(busy)
@@ -141,12 +147,17 @@ class ServerWarehouse(ABC):
     def _hold(self, session: ServerSession, table: Table) -> None:
         """Keep others from writing a table until the transaction ends."""
 
+    def _wait_for_writers(  # noqa: B027 - PostgreSQL's lock_timeout sees to it
+        self, session: ServerSession, table: Table
+    ) -> None:
+        """Let others who write a table finish, where a statement could wait for them forever."""
+
     def _end_holders(self, session: ServerSession, table: Table) -> None:
         """End the other sessions that have a table in their hands."""
         for session_id in self._holders(session, table):
             session.run("SELECT pg_terminate_backend(%s)", session_id)
 
-    def _holders(self, session: ServerSession, table: Table) -> list[int]:
+    def _holders(self, session: ServerSession, table: Table, more: str = "") -> list[int]:
         """The other sessions that have a table in their hands."""
         found = session.run(
             "SELECT CAST(c.oid AS bigint) FROM pg_catalog.pg_class c "
@@ -157,7 +168,7 @@ class ServerWarehouse(ABC):
         )
         if not found:
             return []
-        sql = f"SELECT DISTINCT pid FROM {self._locks} WHERE relation = %s"
+        sql = f"SELECT DISTINCT pid FROM {self._locks} WHERE relation = %s{more}"
         pids = session.run(sql, int(found[0][0]))
         return [int(pid) for (pid,) in pids if pid != session.session_id]
 

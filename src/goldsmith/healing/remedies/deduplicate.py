@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from goldsmith.healing.failure import Decision, Failure, rerun
 from goldsmith.healing.remedy import remedy
 
 
 @remedy
-def deduplicate(failure: Failure, *, keys: list[str] | None = None) -> Decision | None:
-    by = keys or list(failure.stage.get("keys", ()))
+def deduplicate(failure: Failure, *, keys: Sequence[str] | None = None) -> Decision | None:
+    by = list(keys or failure.stage.get("keys", ()))
     if not by or failure.adjusted.get("deduplicate"):
         return None
     because = f"one row of each {', '.join(by)} is kept"

@@ -1,0 +1,182 @@
+"""Files and where they lie: real errors of storage and of files, each pair ending healed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from servers import door, s3
+from servers.door import Door
+from spark.engine.buckets import bring, on, tell_spark
+from spark.engine.conftest import Bench, Elsewhere
+from spark.engine.healing import (
+    BRONZE,
+    ask,
+    attempt,
+    healed,
+    incident_of,
+    seen_through,
+    story,
+    told,
+)
+from spark.engine.healing import on as at_point
+
+_BUCKETS = (f"healed-{number}" for number in itertools.count())
+
+
+def from_bucket(bucket: str) -> str:
+    return BRONZE.replace("s3://raw/@/", f"s3://{bucket}/@/")
+
+
+@pytest.mark.soak
+def test_a_killed_s3_server_is_waited_for(
+    elsewhere: Elsewhere, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bucket = next(_BUCKETS)
+    with ExitStack() as running:
+        server = running.enter_context(s3.running())
+        bench = elsewhere(on(server.endpoint))
+        bench.apply(from_bucket(bucket))
+        bring(server, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, server.endpoint)
+        # The files are listed already: it is Spark whom nobody answers.
+        at_point(monkeypatch, "branch-made", running.close)
+        asked = ask(bench)
+        assert attempt(bench, asked).status == "waiting"
+    # Now there is nobody to list the files either.
+    assert attempt(bench, asked).status == "waiting"
+    with s3.running(port=int(server.endpoint.rpartition(":")[2])) as server:
+        bring(server, bucket, f"{bench.tag}/a.jsonl")
+        done = seen_through(bench, asked)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(1,)]
+    assert story(bench, done) == told("SourceUnreachable", "retry_later", "retry_later")
+
+
+@pytest.fixture
+def guarded(elsewhere: Elsewhere, spark: SparkSession) -> Iterator[tuple[Bench, Door]]:
+    """A bench whose files lie behind a door."""
+    bucket = next(_BUCKETS)
+    with s3.running() as server, door.before(server.endpoint) as front:
+        bench = elsewhere(on(front.endpoint).replace("env:S3_KEY", "file:key"))
+        bench.apply(from_bucket(bucket))
+        (Path(bench.runtime.settings.project) / "key").write_text(s3.ACCESS_KEY)
+        bring(server, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, front.endpoint)
+        yield bench, front
+
+
+@pytest.mark.soak
+def test_an_s3_that_asks_to_slow_down_is_asked_less_and_later(
+    guarded: tuple[Bench, Door],
+) -> None:
+    bench, front = guarded
+    front.says, asked = "SlowDown", ask(bench)
+    for remedy in ("slow_down", "slow_down", "retry_later"):
+        waiting = attempt(bench, asked)
+        assert waiting.status == "waiting", remedy
+        if remedy == "slow_down":
+            said = waiting.options["healing"]["adjust"][f"{bench.tag}-1"]
+            assert (waiting.not_before is not None, said["at_once"]) == (True, 1)
+    assert front.refused
+    front.says = None
+    done = seen_through(bench, asked)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(1,)]
+    assert story(bench, done) == told("SourceThrottled", "slow_down", "slow_down", "retry_later")
+
+
+@pytest.mark.soak
+def test_an_expired_token_is_looked_up_again(guarded: tuple[Bench, Door]) -> None:
+    bench, front = guarded
+    front.says, front.lets_in = "ExpiredToken", "fresh"
+    # A new session of Spark is told anew by `goldsmith`; the shared one of the tests is not.
+    at_s3a = bench.spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
+    tools = replace(bench.tools(), renew=bench.runtime.places.forget)
+    asked = ask(bench)
+    assert attempt(bench, asked, tools).status == "waiting"
+    (Path(bench.runtime.settings.project) / "key").write_text("fresh")
+    bucket = bench.runtime.surveyor.survey().stages[f"{bench.tag}-1"].inputs[0].location
+    at_s3a.set(f"fs.s3a.bucket.{str(bucket).split('/')[2]}.access.key", "fresh")
+    done = seen_through(bench, asked, tools)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(1,)]
+    assert story(bench, done) == told("CredentialsExpired", "refresh_credentials")
+
+
+@pytest.mark.soak
+def test_a_token_that_nobody_renews_is_left_to_a_person(guarded: tuple[Bench, Door]) -> None:
+    bench, front = guarded
+    front.says = "ExpiredToken"
+    tools = replace(bench.tools(), renew=bench.runtime.places.forget)
+    failed = seen_through(bench, tools=tools)
+
+    assert failed.status == "failed"
+    again = ("refresh_credentials", "refresh_credentials")
+    assert story(bench, failed) == told("CredentialsExpired", *again, "open_incident")
+    assert incident_of(bench, 1).error_code == "CredentialsExpired"
+    front.says = None
+    assert healed(bench).status == "done"
+    assert bench.rows("bronze", "id") == [(1,)]
+
+
+@pytest.mark.soak
+def test_a_file_in_another_type_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
+    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    file = bench.bring("a.parquet")
+    _parquet(file, "1", "10")
+    _parquet(file.with_name("b.parquet"), 2, 20)
+    done = healed(bench)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(2,)]
+    assert story(bench, done) == told("FileDoesNotFit", "quarantine_files")
+    _parquet(file, 1, 10)
+    assert healed(bench).status == "done"
+    assert bench.rows("bronze", "id") == [(1,), (2,)]
+
+
+@pytest.mark.soak
+def test_a_file_nobody_can_read_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
+    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    file = bench.bring("a.parquet")
+    # Packed in a way that Spark has no codec for.
+    _parquet(file, 1, 10, compression="brotli")
+    _parquet(file.with_name("b.parquet"), 2, 20)
+    done = healed(bench)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(2,)]
+    assert story(bench, done) == told("FileUnreadable", "quarantine_files")
+    _parquet(file, 1, 10)
+    assert healed(bench).status == "done"
+    assert bench.rows("bronze", "id") == [(1,), (2,)]
+
+
+@pytest.mark.soak
+def test_a_file_of_records_the_parser_cannot_even_keep_is_set_aside(bench: Bench) -> None:
+    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: csv"))
+    bench.bring("a.csv", "id,amount", "1,10")
+    # More columns than the parser takes.
+    bench.bring("b.csv", "id,amount", "," * 30_000)
+    done = healed(bench)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(1,)]
+    assert story(bench, done) == told("RecordMalformed", "quarantine_rows", "quarantine_files")
+
+
+def _parquet(file: Path, id_: object, amount: object, **how: str) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": [id_], "amount": [amount]}), file, **how)
