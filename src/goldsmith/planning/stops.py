@@ -29,7 +29,10 @@ class Stops:
 
     def on(self, near: Neighbourhood) -> str | None:
         """Why a stage is stopped, if it is."""
-        return self.by_enabled(near.pipeline, near.stage) or self.by_flag(near)
+        pipeline, stage = near.pipeline, near.stage
+        if not self.by_entity and stage.enabled and (pipeline is None or pipeline.enabled):
+            return None  # as nearly always: a plan asks for thousands
+        return self.by_enabled(pipeline, stage) or self.by_flag(near)
 
     @staticmethod
     def by_enabled(pipeline: Pipeline | None, stage: Stage | None) -> str | None:

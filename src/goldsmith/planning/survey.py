@@ -90,7 +90,7 @@ class Survey:
         """Who depends on whom, as far as it is still the same."""
         self._dependents = _repointed(before, self, around)
         if all(_same_shape(before.stages.get(name), self.stages.get(name)) for name in around):
-            for name in ("upstream", "order"):
+            for name in ("upstream", "order", "_graph_findings"):
                 if name in before.__dict__:
                     self.__dict__[name] = before.__dict__[name]
 
@@ -153,8 +153,13 @@ class Survey:
         """Everything that is wrong, errors first."""
         found = [f for findings in self._stage_findings.values() for f in findings]
         found += [f for findings in self._catalog_findings.values() for f in findings]
-        found += check.graph_findings(self.rows, self.stages)
+        found += self._graph_findings
         return tuple(sorted(found, key=lambda f: (f.gravity, f.table, f.key, f.code)))
+
+    @cached_property
+    def _graph_findings(self) -> list[Finding]:
+        """What is wrong with how stages feed each other; that alone decides on it."""
+        return check.graph_findings(self.rows, self.stages)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -230,6 +235,7 @@ def _same_shape(before: Neighbourhood | None, now: Neighbourhood | None) -> bool
         return False
     return (
         before.stage.key == now.stage.key
+        and before.stage.source_id == now.stage.source_id
         and before.stage.target_id == now.stage.target_id
         and [(d.dataset_id, len(d.writers)) for d in before.inputs]
         == [(d.dataset_id, len(d.writers)) for d in now.inputs]

@@ -113,7 +113,7 @@ def catalog_rule(
 def graph_rule(
     gravity: Gravity,
 ) -> Callable[[Callable[[Snapshot, Mapping[str, Neighbourhood]], Iterable[Wrong]]], Rule]:
-    """A finding about how stages feed each other; looked for again whenever anything changed."""
+    """A finding about how stages feed each other; looked for again only when that changed."""
 
     def make(look: Callable[[Snapshot, Mapping[str, Neighbourhood]], Iterable[Wrong]]) -> Rule:
         return Rule(name=look.__name__, gravity=gravity, look=look, reads=None, is_graph=True)
