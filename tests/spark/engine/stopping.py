@@ -41,6 +41,15 @@ MEND = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = '@' AND stage_or
 TIMES = ("driver_returned_at", "last_task_ended_at", "nothing_published_at")
 
 
+def on(*quick: str) -> pytest.MarkDecorator:
+    """Catalogs a test runs on: those named in `make test`, the others in `make soak`."""
+    both = [
+        pytest.param(name, marks=() if name in quick else pytest.mark.soak)
+        for name in ("sqlite", "postgresql")
+    ]
+    return pytest.mark.parametrize("stopping", both, indirect=True)
+
+
 @dataclass
 class Stopping:
     """A pipeline that runs in a thread, and the switch that watches it."""

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from spark.engine.stopping import LONG, TIMES, Stopping
+from spark.engine.stopping import LONG, TIMES, Stopping, on
 
 
+@on("sqlite")
 @pytest.mark.parametrize(
     ("point", "scope", "entity"),
     [
@@ -35,6 +36,7 @@ def test_a_flag_on_anything_stops_a_stage_between_steps(
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 @pytest.mark.parametrize("when", ["before it is asked for", "while it is planned"])
 def test_a_flag_set_before_anything_runs_stops_all_of_it(stopping: Stopping, when: str) -> None:
     if when == "before it is asked for":
@@ -55,6 +57,7 @@ def test_a_flag_set_before_anything_runs_stops_all_of_it(stopping: Stopping, whe
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 def test_a_long_shuffle_is_stopped_with_four_times_in_the_audit_log(stopping: Stopping) -> None:
     stopping.begin(silver=LONG)
     stopping.until(stopping.works)
@@ -72,6 +75,7 @@ def test_a_long_shuffle_is_stopped_with_four_times_in_the_audit_log(stopping: St
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 def test_a_stage_that_is_switched_off_in_its_row_stops(stopping: Stopping) -> None:
     stopping.begin(held_at="read")
     stopping.bench.sql(
@@ -84,6 +88,7 @@ def test_a_stage_that_is_switched_off_in_its_row_stops(stopping: Stopping) -> No
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 def test_a_flag_during_the_publish_comes_too_late_and_all_of_it_is_there(
     stopping: Stopping,
 ) -> None:
@@ -94,6 +99,7 @@ def test_a_flag_during_the_publish_comes_too_late_and_all_of_it_is_there(
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 def test_a_flag_set_twice_and_on_something_idle_does_nothing_more(stopping: Stopping) -> None:
     stopping.begin(held_at="read")
     stopping.flag("pipeline", "@")
@@ -105,6 +111,7 @@ def test_a_flag_set_twice_and_on_something_idle_does_nothing_more(stopping: Stop
     assert stopping.silver() == [(1, 10), (2, 20)]
 
 
+@on("sqlite")
 def test_a_flag_on_one_pipeline_leaves_another_alone(stopping: Stopping) -> None:
     stopping.begin(held_at="read")
     stopping.flag("pipeline", "somebody_else")

@@ -20,7 +20,7 @@ from goldsmith.engine.work import Asked, Work
 from goldsmith.journal import requests
 from goldsmith.scheduling import loop
 from goldsmith.settings.sections import WarehouseKind
-from spark.engine.stopping import LONG, MEND, QUICK, SLEEP, TIMES, Stopping
+from spark.engine.stopping import LONG, MEND, QUICK, SLEEP, TIMES, Stopping, on
 
 #: Rows without end go into files of the table, one small file a task: a range does not listen.
 WRITES = (
@@ -44,15 +44,6 @@ RULES = "UPDATE validation_rules SET check_def = ? WHERE rule_set_id = 'rules_@'
 RIGHT = [(1, 10), (2, 20)]
 #: A megabyte of the same line, over and over, is one small file of one task that takes a while.
 LINES = gzip.compress(b'{"id": 1, "amount": 10}\n' * 50_000) * 100
-
-
-def on(*quick: str) -> pytest.MarkDecorator:
-    """Catalogs a test runs on: those named in `make test`, the others in `make soak`."""
-    both = [
-        pytest.param(name, marks=() if name in quick else pytest.mark.soak)
-        for name in ("sqlite", "postgresql")
-    ]
-    return pytest.mark.parametrize("stopping", both, indirect=True)
 
 
 def times(stopping: Stopping) -> list[datetime]:
