@@ -241,6 +241,16 @@ def _worked(pid: int) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def _still_works(since: float) -> float:
+    """When the tasks of this process's JVM worked last: Spark forgets tasks it has cancelled."""
+    last, before = time.monotonic(), _worked(os.getpid())
+    while time.monotonic() < min(last + 0.5, since + PATIENCE):
+        time.sleep(0.05)
+        if (now := _worked(os.getpid())) > before + 0.02:
+            last, before = time.monotonic(), now
+    return last if last + 0.5 < since + PATIENCE else since + PATIENCE
+
+
 def plainly(spark: SparkSession, job: Callable[[], object], seconds: float | None) -> Trial:
     """Cancel a job once by its group: after it worked so long, or just before it is submitted."""
     context, group = spark.sparkContext, f"group {time.monotonic()}"
@@ -269,10 +279,8 @@ def plainly(spark: SparkSession, job: Callable[[], object], seconds: float | Non
         while thread.is_alive():
             context.cancelJobGroup(group)
             thread.join(0.1)
-    while tasks(spark) and time.monotonic() < flagged + PATIENCE:
-        time.sleep(0.01)
-    is_lost = is_ignored or tasks(spark) > 0
-    last = time.monotonic() - flagged
+    last = _still_works(flagged) - flagged
+    is_lost = is_ignored or last >= PATIENCE
     driver = math.inf if is_ignored else returned[0] - flagged
     return {"driver_returned_at": driver, "last_task_ended_at": math.inf if is_lost else last}
 
