@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from goldsmith.catalog.flags import Flag
 from goldsmith.journal import events, requests, runs
+from goldsmith.journal.errors import AlreadyOver, RequestElsewhere
 from goldsmith.journal.owners import is_gone
 from goldsmith.journal.tables import Request, RequestStatus
 from goldsmith.planning.selection import NothingSelected, select
@@ -16,14 +17,18 @@ from goldsmith.runtime import Runtime
 from goldsmith.scheduling import mending
 from goldsmith.scheduling.resuming import Resumed
 
+#: Another process, or another thread of this one, has seen to it meanwhile.
+_TOO_LATE = (RequestElsewhere, AlreadyOver)
+
 
 def put_back_the_dead(runtime: Runtime) -> list[Request]:
     """Requests whose worker is gone wait again; their runs are written down as interrupted."""
-    return [
-        mending.after_death(runtime, left)
-        for left in requests.standing(runtime.journal, RequestStatus.RUNNING)
-        if is_gone(left.worker)
-    ]
+    back = []
+    for left in requests.standing(runtime.journal, RequestStatus.RUNNING):
+        if is_gone(left.worker):
+            with contextlib.suppress(*_TOO_LATE):
+                back.append(mending.after_death(runtime, left))
+    return back
 
 
 def put_back_the_dropped(runtime: Runtime, worker: str, in_hand: Collection[str]) -> list[Request]:
@@ -33,7 +38,7 @@ def put_back_the_dropped(runtime: Runtime, worker: str, in_hand: Collection[str]
         if left.worker != worker or left.request_id in in_hand:
             continue
         because = "its worker lost it while the catalog could not be reached"
-        with journal.writing() as connection:
+        with contextlib.suppress(*_TOO_LATE), journal.writing() as connection:
             for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
                 if run.ended_at is None:
                     ended = events.RunInterrupted(because=because)

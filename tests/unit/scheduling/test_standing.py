@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -165,3 +167,21 @@ def test_a_stage_that_was_left_out_is_not_fresh(runtime: Runtime) -> None:
     updated = {one.dataset_id: one.last_update for one in scheduling_incidents.freshness(runtime)}
     assert updated["a"] is not None
     assert updated["b"] is None
+
+
+def test_several_who_find_the_dead_at_once_put_each_request_back_once(
+    runtime: Runtime, dead: str
+) -> None:
+    names = [f"r{number}" for number in range(8)]
+    for name in names:
+        requests.put(runtime.journal, Request(request_id=name, selection=("p",), asked_by="test"))
+        requests.take(runtime.journal, name, dead)
+    start = threading.Barrier(4)
+
+    def look(_: int) -> list[Request]:
+        start.wait()
+        return standing.put_back_the_dead(runtime)
+
+    with ThreadPoolExecutor(4) as several:
+        back = [request.request_id for found in several.map(look, range(4)) for request in found]
+    assert sorted(back) == names
