@@ -25,33 +25,40 @@ class Spent(NamedTuple):
     def since(self, before: Spent) -> Spent:
         return Spent(self.passed - before.passed, self.worked - before.worked)
 
-    def and_also(self, more: Spent) -> Spent:
-        return Spent(self.passed + more.passed, self.worked + more.worked)
+
+class _Of(threading.local):
+    """What one thread has spent; numbers by themselves, for the measuring must cost little."""
+
+    inside = False
+    passed = 0.0
+    worked = 0.0
 
 
 class Inside:
     """What the calling thread has spent in pyspark, in py4j and in waiting for the JVM."""
 
     def __init__(self) -> None:
-        self._of_thread = threading.local()
+        self._of_thread = _Of()
 
     @property
     def spent(self) -> Spent:
-        return getattr(self._of_thread, "spent", Spent(0.0, 0.0))
+        return Spent(self._of_thread.passed, self._of_thread.worked)
 
     def timed(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         mine = self._of_thread
 
         @functools.wraps(plain)
         def call(*words: Any, **more: Any) -> Any:
-            if getattr(mine, "inside", False):
+            if mine.inside:
                 return plain(*words, **more)  # pyspark calls itself
-            mine.inside, start = True, Spent.so_far()
+            mine.inside = True
+            passed, worked = time.perf_counter(), time.thread_time()
             try:
                 return plain(*words, **more)
             finally:
+                mine.passed += time.perf_counter() - passed
+                mine.worked += time.thread_time() - worked
                 mine.inside = False
-                mine.spent = self.spent.and_also(Spent.so_far().since(start))
 
         return call
 

@@ -16,6 +16,8 @@ from goldsmith.errors import BadRequest
 
 #: How long a writer waits for another writer before it gives up.
 BUSY_SECONDS = 60
+#: Of a connection: the next transaction writes, and whether it lasts.
+_LASTS = "lasts"
 
 
 def connect(url: str) -> sa.Engine:
@@ -55,13 +57,13 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
     @event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
-        said = connection.get_execution_options()
-        if not said.get("writes", False):
+        lasts = connection.info.pop(_LASTS, None)
+        if lasts is None:
             _say(connection, "BEGIN")
             return
         # An intent lost to power, with the publish kept, would load twice. News may be lost, and
         # never alone: they are in the same file, and the next commit that lasts syncs it.
-        level = "FULL" if said["lasts"] else "NORMAL"
+        level = "FULL" if lasts else "NORMAL"
         if connection.info.get("synchronous") != level:
             _say(connection, f"PRAGMA synchronous = {level}")
             connection.info["synchronous"] = level
@@ -80,14 +82,14 @@ def _say(connection: sa.Connection, statement: str) -> None:
         raise sa.exc.OperationalError(statement, None, error) from error
 
 
-def glance(engine: sa.Engine, statement: str) -> Any:
-    """The one value a statement gives, with no transaction around it: for what is asked often."""
+def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any, ...]]:
+    """What one statement finds, with no transaction around it: for what is asked often."""
     try:
         pooled = engine.raw_connection()
         try:
             cursor = pooled.cursor()
-            cursor.execute(statement)
-            found = cursor.fetchone()
+            cursor.execute(statement, given)
+            found = [tuple(row) for row in cursor.fetchall()]
         except Exception:
             pooled.invalidate()  # it may be the connection that is broken
             raise
@@ -95,7 +97,7 @@ def glance(engine: sa.Engine, statement: str) -> Any:
             pooled.close()
     except engine.dialect.loaded_dbapi.OperationalError as error:
         raise _unreachable(engine, error) from error
-    return None if found is None else found[0]
+    return found
 
 
 @contextmanager
@@ -115,12 +117,11 @@ def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]
     One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
     this process, however sudden; SQLite brings it to the disk with the next one that lasts.
     """
-    with (
-        _reachable(engine),
-        engine.connect().execution_options(writes=True, lasts=lasts) as connection,
-        connection.begin(),
-    ):
-        yield connection
+    with _reachable(engine), engine.connect() as connection:
+        # For the transaction that begins now: execution options take as long as all the rest.
+        connection.info[_LASTS] = lasts
+        with connection.begin():
+            yield connection
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def load(connection: sa.Connection) -> Snapshot:
 
 def newest_revision(engine: sa.Engine) -> int:
     """The revision the rows are at: one cheap question to see whether any changed."""
-    return int(database.glance(engine, _REVISION_TEXT))
+    return int(database.glance(engine, _REVISION_TEXT)[0][0])
 
 
 def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = None) -> Snapshot:

@@ -13,7 +13,7 @@ from goldsmith.engine.replaying import published_by
 from goldsmith.engine.samples import MASK
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.journal import Journal
-from goldsmith.planning.lake import table_at
+from goldsmith.planning.lake_tables import table_at
 from goldsmith.planning.places import Places
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldsmith.planning.lake import RUN_PROPERTY, table_at
+from goldsmith.planning.lake import RUN_PROPERTY, current_of
+from goldsmith.planning.lake_tables import metadata_at, table_at
 from goldsmith.planning.places import Places
 
 
@@ -21,7 +22,7 @@ class LakeRefs:
         self.parts = (layer, table)
 
     def exists(self) -> bool:
-        return self._load() is not None
+        return bool(self._said())
 
     def drop_branch(self, branch: str) -> None:
         """Take a branch away; what was on it alone is nobody's any more."""
@@ -35,24 +36,21 @@ class LakeRefs:
 
     def published(self, run_id: str) -> Mapping[str, Any] | None:
         """Snapshot id and summary of what a stage run published to main; None where it did not."""
-        from pyiceberg.table.snapshots import ancestors_of
-
-        table = self._load()
-        if table is None:
-            return None
-        for snapshot in ancestors_of(table.current_snapshot(), table.metadata):
-            said = snapshot.summary
-            if said is not None and said[RUN_PROPERTY] == run_id:
-                return {"snapshot_id": str(snapshot.snapshot_id), **said.additional_properties}
+        said = self._said()
+        known = {str(one["snapshot-id"]): one for one in said.get("snapshots", ())}
+        at = current_of(said)
+        while at is not None and at in known:
+            if known[at].get("summary", {}).get(RUN_PROPERTY) == run_id:
+                return _summary(known[at])
+            parent = known[at].get("parent-snapshot-id")
+            at = None if parent is None else str(parent)
         return None
 
     def written(self, run_id: str) -> Mapping[str, Any]:
         """Snapshot id and summary of what a stage run wrote, on whichever branch it is."""
-        table = self._load()
-        for snapshot in reversed([] if table is None else table.metadata.snapshots):
-            said = {} if snapshot.summary is None else snapshot.summary.additional_properties
-            if said.get(RUN_PROPERTY) == run_id:
-                return {"snapshot_id": str(snapshot.snapshot_id), **said}
+        for one in reversed(self._said().get("snapshots", ())):
+            if one.get("summary", {}).get(RUN_PROPERTY) == run_id:
+                return _summary(one)
         return {}
 
     def has_files_of(self, run_id: str) -> bool:
@@ -70,3 +68,11 @@ class LakeRefs:
 
     def _load(self) -> Any | None:
         return table_at(self.places, self.parts)
+
+    def _said(self) -> Mapping[str, Any]:
+        """What the table says of itself; nothing where there is none."""
+        return metadata_at(self.places, self.parts) or {}
+
+
+def _summary(snapshot: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"snapshot_id": str(snapshot["snapshot-id"]), **snapshot.get("summary", {})}

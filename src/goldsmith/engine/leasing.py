@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 
+import sqlalchemy as sa
+
 from goldsmith.catalog.datasets import Target
 from goldsmith.catalog.errors import CatalogUnreachable
 from goldsmith.errors import GoldsmithError
@@ -61,6 +63,10 @@ class Held:
                 return
             except CatalogUnreachable:
                 continue  # it expires by itself if this lasts; the publish asks again
+
+    def renew(self, connection: sa.Connection) -> bool:
+        """Hold on to it within a transaction; False where another process has taken the place."""
+        return self.lost is None and leases.renew(connection, self.lease) is not None
 
     def still_mine(self) -> None:
         """Raises where another process has taken the place."""

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal import stored
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import input_files, input_snapshots, verdicts
@@ -26,17 +27,26 @@ class Consumed:
     snapshots: Mapping[str, str] = field(default_factory=dict)
 
 
-_NOTE_FILES = sa.insert(input_files)
-_NOTE_SNAPSHOTS = sa.insert(input_snapshots).values(at=now())
+_NOTE_FILES = Prepared(sa.insert(input_files))
+_NOTE_SNAPSHOTS = Prepared(sa.insert(input_snapshots).values(at=now()))
 # The stage is named too: the key begins with it, and without it every row of all stages is read.
 _COUNT = tuple(
-    sa.update(table)
-    .where(
-        table.c.consumer == sa.bindparam("stage"),
-        table.c.stage_run_id == sa.bindparam("published"),
+    Prepared(
+        sa.update(table)
+        .where(
+            table.c.consumer == sa.bindparam("stage"),
+            table.c.stage_run_id == sa.bindparam("published"),
+        )
+        .values(counted=True)
     )
-    .values(counted=True)
     for table in (input_files, input_snapshots)
+)
+
+_UNSAY = Prepared(
+    sa.delete(verdicts).where(
+        verdicts.c.stage_run_id == sa.bindparam("stage_run"),
+        verdicts.c.place == sa.bindparam("at_place"),
+    )
 )
 
 
@@ -67,14 +77,13 @@ def note(connection: sa.Connection, consumer: str, stage_run_id: str, consumed: 
         for dataset, snapshot in consumed.snapshots.items()
     ]
     for noting, rows in ((_NOTE_FILES, files), (_NOTE_SNAPSHOTS, snapshots)):
-        if rows:
-            connection.execute(noting, rows)
+        noting.run_all(connection, rows)
 
 
 def count(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
     """What a stage run noted counts from now on: it was published."""
     for counting in _COUNT:
-        connection.execute(counting, {"stage": consumer, "published": stage_run_id})
+        counting.run(connection, {"stage": consumer, "published": stage_run_id})
 
 
 def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
@@ -144,8 +153,6 @@ def _counted_before(table: sa.Table, consumer: str, later: Sequence[str]) -> sa.
 def keep_verdicts(connection: sa.Connection, given: Iterable[Verdict]) -> None:
     """Write verdicts down; a stage run that is judged again says the last of them."""
     for verdict in given:
-        mine = (verdicts.c.stage_run_id == verdict.stage_run_id) & (
-            verdicts.c.place == verdict.place
-        )
-        connection.execute(sa.delete(verdicts).where(mine))
+        same = {"stage_run": verdict.stage_run_id, "at_place": verdict.place}
+        _UNSAY.run(connection, same)
         stored.insert(connection, verdict, at=now())

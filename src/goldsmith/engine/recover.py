@@ -9,26 +9,29 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.engine import faults, ledger
 from goldsmith.engine.destinations.destination import Destination, Published
 from goldsmith.engine.work import Tools, Work, Written
-from goldsmith.journal import events, stage_runs, stored
+from goldsmith.journal import events, stage_runs
 from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import RunStatus, StageRun
 
 # What has not ended is running, by its status too: there is an index of that, and few rows in it.
-_UNSETTLED = sa.select(table).where(
-    table.c.status == RunStatus.RUNNING.value,
-    table.c.target_id == sa.bindparam("target"),
-    table.c.ended_at.is_(None),
+_UNSETTLED = Prepared(
+    sa.select(table).where(
+        table.c.status == RunStatus.RUNNING.value,
+        table.c.target_id == sa.bindparam("target"),
+        table.c.ended_at.is_(None),
+    )
 )
 
 
 def unsettled(tools: Tools, target_id: str) -> list[StageRun]:
     """Stage runs of a target that nobody wrote an end of."""
-    with tools.journal.reading() as connection:
-        return stored.select(connection, StageRun, _UNSETTLED, {"target": target_id})
+    found = _UNSETTLED.glance(tools.journal.engine, {"target": target_id})
+    return [StageRun.from_storage(row) for row in found]
 
 
 def known(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.engine import ledger
 from goldsmith.engine.work import Tools
 from goldsmith.journal import events, stored
@@ -19,8 +20,10 @@ from goldsmith.journal.tables import Restore
 from goldsmith.planning.lake import history
 from goldsmith.planning.neighbourhood import Dataset
 
-_UNFINISHED = sa.select(restores).where(
-    restores.c.dataset_id == sa.bindparam("dataset"), restores.c.ended_at.is_(None)
+_UNFINISHED = Prepared(
+    sa.select(restores).where(
+        restores.c.dataset_id == sa.bindparam("dataset"), restores.c.ended_at.is_(None)
+    )
 )
 
 
@@ -34,9 +37,8 @@ def settle(tools: Tools, dataset: Dataset | None) -> None:
     """Finish or forget what a dead process meant to do; we hold the lease."""
     if dataset is None:
         return
-    with tools.journal.reading() as connection:
-        left = stored.select(connection, Restore, _UNFINISHED, {"dataset": dataset.dataset_id})
-    for restore in left:
+    left = _UNFINISHED.glance(tools.journal.engine, {"dataset": dataset.dataset_id})
+    for restore in map(Restore.from_storage, left):
         if _went_back(tools, dataset, restore):
             finish(tools.journal, restore)
         else:

@@ -8,14 +8,15 @@ target and completes the record, or cleans up and starts over (`recover.py`).
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goldsmith.checks.evaluate import evaluate
 from goldsmith.engine import (
     adjusting,
-    audit,
     faults,
+    judging,
     ledger,
     recover,
     replaying,
@@ -32,7 +33,7 @@ from goldsmith.engine.leasing import Held, place_of
 from goldsmith.engine.parting import CountsDisagree
 from goldsmith.engine.session import own_session
 from goldsmith.engine.shaping import Shape, shape
-from goldsmith.engine.surroundings import scratch_of, surroundings
+from goldsmith.engine.surroundings import scratch_of
 from goldsmith.engine.work import Tools, Work, Written
 from goldsmith.engine.writing import Writing, keeper_of, prepare
 from goldsmith.errors import GoldsmithError
@@ -77,11 +78,10 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     destination = destination_of(spark, work.near, tools)
     work.ended.cancels.append(destination.cancel)
     work.ended.check()
-    _start(work, tools, held, chosen)
+    begun = _start(work, tools, held, chosen)
     faults.reach("started")
     adjusting.prepare(spark, destination, work, tools)
     faults.reach("inputs-noted")
-    work.ended.check()
     replay = None
     found = Read(rows={})
     if work.asked.replay is not None:
@@ -91,14 +91,14 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     else:
         found = read(spark, work, chosen, tools)
         faults.reach("read")
-        _pre_check(spark, work, tools, found, chosen)
-        _step(work, tools, "shape")
-        rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
-        rows = adjusting.rows(rows, work)
+        judging.pre_check(spark, work, tools, found, chosen)
+        with _step_if_it_fails(work, tools, "shape"):
+            rows = shape(spark, work.near, found.rows, Shape(run_id=work.run_id, at=work.at))
+            rows = adjusting.rows(rows, work)
     faults.reach("shaped")
-    _step(work, tools, "write")
+    work.ended.check()
+    stage_runs.step(tools.journal, work.stage_run_id, "shape", "write")
     writing = prepare(spark, work, tools, destination, rows, chosen)
-    order = writing.order
     started = time.monotonic()
     aside = _write_aside(work, writing, destination)
     malformed = _keep_malformed(work, tools, found)
@@ -107,22 +107,30 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
         quarantined=aside.aside + malformed,
         dropped=aside.out,
     )
-    stage_runs.step(tools.journal, work.stage_run_id, "audit", facts=written.as_facts())
-    _audit(work, tools, writing, destination, aside, seconds=time.monotonic() - started)
+    took = time.monotonic() - started
+    judging.audit_rows(work, tools, held, writing, destination, aside, written, seconds=took)
     faults.reach("audited")
     if work.asked.limit is not None:
         return _tried_out(work, tools, destination)
-    held.still_mine()
-    # Lasting: with it all that was written down so far is, before anything can be published.
-    _step(work, tools, "publish", lasts=True)
     faults.reach("before-publish")
     work.ended.check()
-    published = destination.publish(order, aside, held.lease.token)
-    done = record(work, tools, held, published, written, bytes_written=aside.bytes)
+    published = destination.publish(writing.order, aside, held.lease.token)
+    done = record(begun, tools, held, published, written, bytes_written=aside.bytes)
     if replay is not None:
         replay.forget()
         faults.reach("replayed-forgotten")
     return done
+
+
+@contextmanager
+def _step_if_it_fails(work: Work, tools: Tools, step: str) -> Iterator[None]:
+    """A step that takes no time is written down with the next one, or when it is the last."""
+    try:
+        yield
+    except Exception:
+        if work.ended.cause is None:
+            stage_runs.step(tools.journal, work.stage_run_id, step)
+        raise
 
 
 def _tried_out(work: Work, tools: Tools, destination: Destination) -> StageRun:
@@ -180,7 +188,7 @@ def _skip(work: Work, tools: Tools) -> StageRun:
     return stage_runs.pass_over(tools.journal, stage_run_of(work), skipped)
 
 
-def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
+def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> StageRun:
     """Write down that it begins and what it reads: all that whoever finds it dead has to know."""
     facts = {"starts_over": chosen.starts_over, "restored_to": work.asked.as_of}
     if work.asked.window is not None:
@@ -192,36 +200,10 @@ def _start(work: Work, tools: Tools, held: Held, chosen: Chosen) -> None:
         facts={name: value for name, value in facts.items() if value},
     )
     consumed = chosen.noted or chosen.consumed
-    with tools.journal.writing() as connection:
-        stage_runs.start_stage_run(tools.journal, begun, connection=connection)
+    # Nothing can be published before the next one that lasts, and with it this does.
+    with tools.journal.writing(lasts=False) as connection:
         ledger.note(connection, work.near.stage_id, work.stage_run_id, consumed)
-        stage_runs.step(tools.journal, work.stage_run_id, "read", connection=connection)
-
-
-def _step(work: Work, tools: Tools, step: str, *, lasts: bool = False) -> None:
-    work.ended.check()
-    stage_runs.step(tools.journal, work.stage_run_id, step, lasts=lasts)
-
-
-def _pre_check(spark: SparkSession, work: Work, tools: Tools, found: Read, chosen: Chosen) -> None:
-    """Checks of the input, before it is shaped; no row can go elsewhere yet."""
-    near = work.near
-    if near.pre_rules is None or not near.inputs:
-        return
-    first = near.inputs[0].dataset_id
-    context = surroundings(spark, work, tools, chosen, dataset_id=first)
-    after = len(near.rules.check_def) if near.rules is not None else 0
-    checks = audit.planned(near.pre_rules, context, first=after)
-    started = time.monotonic()
-    outcomes = evaluate(found.rows[first], checks, context)
-    took = time.monotonic() - started
-    judged = audit.judge(
-        outcomes,
-        marks=_marks(work, first),
-        seconds=dict.fromkeys((one.place for one in checks), took),
-        rows_go=False,
-    )
-    _keep_verdicts(work, tools, judged, first)
+        return stage_runs.start_stage_run(tools.journal, begun, step="read", connection=connection)
 
 
 def _keep_malformed(work: Work, tools: Tools, found: Read) -> int:
@@ -254,51 +236,8 @@ def _write_aside(work: Work, writing: Writing, destination: Destination) -> Asid
         return destination.write_aside(writing.order)
 
 
-def _marks(work: Work, dataset_id: str) -> dict[str, Any]:
-    stage = work.near.stage
-    return {
-        "stage_run_id": work.stage_run_id,
-        "run_id": work.run_id,
-        "pipeline_id": stage.pipeline_id,
-        "stage_order": stage.stage_order,
-        "dataset_id": dataset_id,
-    }
-
-
-def _audit(
-    work: Work,
-    tools: Tools,
-    writing: Writing,
-    destination: Destination,
-    aside: Aside,
-    *,
-    seconds: float,
-) -> None:
-    """Judge what was measured on the way, then the table as it would be published."""
-    outcomes = writing.evaluation.outcomes(aside.measured, aside.beside)
-    took = dict.fromkeys((one.planned.place for one in outcomes), seconds)
-    if writing.of_table:
-        started = time.monotonic()
-        outcomes += writing.outcomes_of_table(destination)
-        rest = time.monotonic() - started
-        took |= dict.fromkeys((one.place for one in writing.of_table), rest)
-    outcomes.sort(key=lambda one: one.planned.place)
-    target = str(work.near.stage.target_id)
-    judged = audit.judge(outcomes, marks=_marks(work, target), samples=aside.samples, seconds=took)
-    _keep_verdicts(work, tools, judged, target)
-
-
-def _keep_verdicts(work: Work, tools: Tools, judged: audit.Audited, dataset_id: str) -> None:
-    if judged.verdicts:
-        with tools.journal.writing(lasts=False) as connection:
-            ledger.keep_verdicts(connection, judged.verdicts)
-    faults.reach("verdicts-noted")
-    if judged.failures:
-        raise audit.CheckFailed(target=dataset_id, failures=judged.failures)
-
-
 def record(
-    work: Work,
+    begun: StageRun,
     tools: Tools,
     held: Held,
     published: Published,
@@ -315,13 +254,12 @@ def record(
         bytes_written=bytes_written,
         snapshot=published.snapshot,
     )
-    with tools.journal.writing() as connection:
-        begun = recover.known(tools, work.stage_run_id, connection)
-        assert begun is not None  # `_start` wrote it down
+    # After a power cut the target says that it was published, and the record is made again.
+    with tools.journal.writing(lasts=False) as connection:
         recover.count(tools, begun, connection)
         faults.reach("inputs-counted")
         done = stage_runs.finish_stage_run(
-            tools.journal, work.stage_run_id, finished, connection=connection
+            tools.journal, begun.stage_run_id, finished, connection=connection
         )
         leases.release(tools.journal, held.lease, connection=connection)
     held.is_given_back = True

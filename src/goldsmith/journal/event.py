@@ -18,6 +18,8 @@ COLUMNS: Mapping[str, Column] = {
     for name, column in AuditEvent.table.by_name.items()
     if name not in ("event_id", "kind", "facts")
 }
+#: Of each kind of event, worked out once: the columns it fills, and its facts.
+_NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,20 +42,30 @@ class Event:
     @property
     def facts(self) -> dict[str, Any]:
         """What has no column of its own."""
-        said = {
-            name: getattr(self, name) for name in self.__dataclass_fields__ if name not in COLUMNS
-        }
+        _columns, others = self._names()
+        said = {name: getattr(self, name) for name in others}
         return {name: value for name, value in said.items() if value not in (None, (), {})}
 
     def as_row(self) -> dict[str, Any]:
         """The event as a row of the audit log."""
         row: dict[str, Any] = {"kind": self.kind, "facts": fit(self.facts) or None}
-        for name in self.__dataclass_fields__:
-            column = COLUMNS.get(name)
+        columns, _others = self._names()
+        for name in columns:
             value = getattr(self, name)
-            if column is not None and value is not None:
-                row[name] = value if column.kind is Kind.MOMENT else fit(value)
+            if value is not None:
+                row[name] = value if COLUMNS[name].kind is Kind.MOMENT else fit(value)
         return row
+
+    @classmethod
+    def _names(cls) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What of an event is a column of the audit log, and what is a fact."""
+        if cls.__name__ not in _NAMES:
+            said = [field.name for field in fields(cls)]
+            _NAMES[cls.__name__] = (
+                tuple(name for name in said if name in COLUMNS),
+                tuple(name for name in said if name not in COLUMNS),
+            )
+        return _NAMES[cls.__name__]
 
     @classmethod
     def from_row(cls, row: AuditEvent) -> Self:

@@ -19,7 +19,8 @@ def fit(value: Any) -> Any:
     """A value both databases take, in a column or inside JSON."""
     kind = type(value)
     if kind is str:
-        return _text(value)
+        is_plain = value.isascii() and len(value) <= MOST_CHARACTERS and "\x00" not in value
+        return value if is_plain else _text(value)
     if value is None or kind is int or kind is bool:
         return value
     value = plain(value)

@@ -9,6 +9,7 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from goldsmith.catalog import database
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import audit_log
 from goldsmith.journal.event import Event
@@ -16,8 +17,8 @@ from goldsmith.journal.tables import AuditEvent
 
 #: Any number that nothing else locks on.
 _LOCK = 7_061_974
-_RECORD = sa.insert(audit_log)
-_RECORD_NOW = sa.insert(audit_log).values(at=now())
+_RECORD = Prepared(sa.insert(audit_log))
+_RECORD_NOW = Prepared(sa.insert(audit_log).values(at=now()))
 
 
 class Journal:
@@ -65,7 +66,7 @@ class Journal:
                 row = event.as_row()
                 if at is not None:
                     row.setdefault("at", at)
-                writing.execute(_RECORD if "at" in row else _RECORD_NOW, row)
+                (_RECORD if "at" in row else _RECORD_NOW).run(writing, row)
 
     def read(
         self,

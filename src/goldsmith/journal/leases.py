@@ -12,6 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.catalog import database
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal import errors, events, stored
 from goldsmith.journal.clock import later, now
 from goldsmith.journal.definitions import leases
@@ -27,10 +28,10 @@ _FREED: Mapping[str, Any] = dict.fromkeys(
     ("owner", "host", "pid", "run_id", "stage_run_id", "acquired_at", "expires_at")
 )
 
-_LOOK = sa.select(leases, (leases.c.expires_at <= now()).label("expired")).where(
+_LOOKING = sa.select(leases, (leases.c.expires_at <= now()).label("expired")).where(
     leases.c.resource == sa.bindparam("resource")
 )
-_LOOK_AND_KEEP = _LOOK.with_for_update()
+_LOOK, _LOOK_AND_KEEP = Prepared(_LOOKING), Prepared(_LOOKING.with_for_update())
 _MINE = sa.select(leases.c.token).where(
     leases.c.resource == sa.bindparam("resource"),
     leases.c.token == sa.bindparam("token"),
@@ -92,10 +93,15 @@ def heartbeat(journal: Journal, lease: Lease, *, seconds: float = SECONDS) -> Le
     """Hold on to a lease; the error LeaseLost where another process took it meanwhile."""
     # No turn is waited for, as recording does: a crowd of writers must not cost a lease.
     with database.writing(journal.engine, lasts=False) as connection:
-        kept = stored.update(connection, Lease, _held(lease), expires_at=later(seconds))
+        kept = renew(connection, lease, seconds=seconds)
     if kept is None:
         raise _lost(journal, lease)
     return kept
+
+
+def renew(connection: sa.Connection, lease: Lease, *, seconds: float = SECONDS) -> Lease | None:
+    """Hold on to a lease within a transaction; None where another process took it meanwhile."""
+    return stored.update(connection, Lease, _held(lease), expires_at=later(seconds))
 
 
 def release(journal: Journal, lease: Lease, *, connection: sa.Connection | None = None) -> bool:
@@ -140,8 +146,8 @@ def _look(
 ) -> tuple[Lease, bool] | None:
     """The lease's row, and whether it has expired by the database's clock."""
     asked = _LOOK_AND_KEEP if keep else _LOOK
-    found = connection.execute(asked, {"resource": resource}).first()
-    return None if found is None else (Lease.from_storage(found[:-1]), bool(found.expired))
+    found = asked.first(connection, {"resource": resource})
+    return None if found is None else (Lease.from_storage(found[:-1]), bool(found[-1]))
 
 
 def _why_free(lease: Lease, expired: bool) -> str | None:

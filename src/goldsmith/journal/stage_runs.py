@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal import events, stored
 from goldsmith.journal.clock import moment, seconds
 from goldsmith.journal.definitions import expectations, stage_runs
@@ -38,8 +39,8 @@ _NAMES = tuple(
     for field in fields(StageEvent)
     if field.name not in ("at", "actor", "status", "request_id")
 )
-_ONE = sa.select(stage_runs).where(stage_runs.c.stage_run_id == sa.bindparam("stage_run"))
-_LAST_SUCCESSES = (
+_ONE = Prepared(sa.select(stage_runs).where(stage_runs.c.stage_run_id == sa.bindparam("stage_run")))
+_LAST_SUCCESSES = Prepared(
     sa.select(
         stage_runs.c.rows_written,
         stage_runs.c.bytes_written,
@@ -53,9 +54,11 @@ _LAST_SUCCESSES = (
     .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
     .limit(RUNS_REMEMBERED)
 )
-_EXPECT_OTHERWISE = sa.update(expectations).where(
-    expectations.c.pipeline_id == sa.bindparam("pipeline"),
-    expectations.c.stage_order == sa.bindparam("place"),
+_EXPECT_OTHERWISE = Prepared(
+    sa.update(expectations).where(
+        expectations.c.pipeline_id == sa.bindparam("pipeline"),
+        expectations.c.stage_order == sa.bindparam("place"),
+    )
 )
 
 
@@ -63,35 +66,40 @@ def start_stage_run(
     journal: Journal,
     stage_run: StageRun,
     *,
+    step: str | None = None,
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down that a try at a stage began."""
+    """Write down that a try at a stage began, perhaps with its first step."""
     with journal.writing(connection) as writing:
         started = stored.insert(
-            writing, stage_run, status=RunStatus.RUNNING.value, started_at=moment(at)
+            writing, stage_run, status=RunStatus.RUNNING.value, started_at=moment(at), step=step
         )
-        happened = events.StageStarted(
-            started_at=started.started_at, token=started.token, definition=started.definition
-        )
-        journal.record(_of(started, happened), at=at, connection=writing)
+        happened: list[StageEvent] = [
+            events.StageStarted(
+                started_at=started.started_at, token=started.token, definition=started.definition
+            )
+        ]
+        if step is not None:
+            happened.append(events.StageStepped(step=step))
+        journal.record(*(_of(started, one) for one in happened), at=at, connection=writing)
     return started
 
 
 def step(
     journal: Journal,
     stage_run_id: str,
-    name: str,
-    *,
+    *names: str,
     facts: Mapping[str, Any] | None = None,
     at: datetime | None = None,
     lasts: bool = False,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down that a stage run came to its next step, with what it learnt on the way."""
+    """Write down that a stage run came to its next steps, with what it learnt on the way."""
     with journal.writing(connection, lasts=lasts) as writing:
-        moved = _change(writing, stage_run_id, facts, step=name)
-        journal.record(_of(moved, events.StageStepped(step=name)), at=at, connection=writing)
+        moved = _change(writing, stage_run_id, facts, step=names[-1])
+        stepped = (_of(moved, events.StageStepped(step=name)) for name in names)
+        journal.record(*stepped, at=at, connection=writing)
     return moved
 
 
@@ -196,13 +204,13 @@ def failures_by_code(journal: Journal) -> dict[str, int]:
 def _learn(connection: sa.Connection, ended: StageRun) -> None:
     """Keep the medians of a stage's last successes: a plan asks for them by the ten thousand."""
     stage = {"pipeline": ended.pipeline_id, "place": ended.stage_order}
-    known = connection.execute(_LAST_SUCCESSES, stage).mappings().all()
+    known = _LAST_SUCCESSES.rows(connection, stage)
     values: dict[str, Any] = {"from_runs": len(known)}
-    for name in ("rows_written", "bytes_written", "seconds"):
-        measured = [row[name] for row in known if row[name] is not None]
+    for place, name in enumerate(("rows_written", "bytes_written", "seconds")):
+        measured = [row[place] for row in known if row[place] is not None]
         middle = median(measured) if measured else None
         values[name] = middle if name == "seconds" or middle is None else round(middle)
-    if not connection.execute(_EXPECT_OTHERWISE, stage | values).rowcount:
+    if not _EXPECT_OTHERWISE.run(connection, stage | values):
         mine = {"pipeline_id": ended.pipeline_id, "stage_order": ended.stage_order}
         connection.execute(sa.insert(expectations), mine | values)
 

@@ -1,7 +1,6 @@
 """Writing rows of the journal down: what runs, stage runs, requests and leases share.
 
-A statement is built once for each set of columns and then only given values: to build one takes
-SQLAlchemy ten times as long as to carry it out.
+A statement is built once for each set of columns and then only given values.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import sqlalchemy as sa
 
 from goldsmith.catalog.columns import Kind
 from goldsmith.catalog.definitions import storable, table_of
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.catalog.rows import Row
 from goldsmith.journal.fitting import fit
 
@@ -26,7 +26,7 @@ def insert(connection: sa.Connection, row: R, **instead: Any) -> R:
     """Store a row, some of its columns said otherwise, and give back what is stored."""
     values = fitting(type(row), storable(row)) | instead
     said, expressions = _apart(values)
-    stored = connection.execute(_inserting(table_of(type(row)), expressions), said).one()
+    [stored] = _inserting(table_of(type(row)), expressions).rows(connection, said)
     return type(row).from_storage(stored)
 
 
@@ -38,20 +38,26 @@ def update(
     A list in `where` is for: one of these; None for: empty.
     """
     said, expressions = _apart(fitting(kind, values))
-    matches = tuple((name, _how(value)) for name, value in where.items())
-    wanted = {f"is_{name}": value for name, value in where.items() if value is not None}
-    changing = _updating(table_of(kind), matches, expressions)
-    changed = connection.execute(changing, said | wanted).one_or_none()
+    among = {name: _several(value) for name, value in where.items()}
+    for name, several in among.items():
+        said |= {_place(name, number): value for number, value in enumerate(several)}
+    matches = tuple((name, len(several)) for name, several in among.items())
+    changed = _updating(table_of(kind), matches, expressions).first(connection, said)
     return None if changed is None else kind.from_storage(changed)
 
 
 def select(
     connection: sa.Connection,
     kind: type[R],
-    asked: sa.Select[Any],
+    asked: sa.Select[Any] | Prepared,
     given: Mapping[str, Any] | None = None,
 ) -> list[R]:
-    return [kind.from_storage(row) for row in connection.execute(asked, given)]
+    found: Any
+    if isinstance(asked, Prepared):
+        found = asked.rows(connection, given or {})
+    else:
+        found = connection.execute(asked, given)
+    return [kind.from_storage(row) for row in found]
 
 
 def fitting(kind: type[Row], values: dict[str, Any]) -> dict[str, Any]:
@@ -71,29 +77,31 @@ def _apart(values: Mapping[str, Any]) -> tuple[dict[str, Any], Expressions]:
     return said, tuple((name, value) for name, value in values.items() if name not in said)
 
 
-def _how(value: Any) -> str:
+def _several(value: Any) -> list[Any]:
+    """The values a column may have; none for: empty."""
     if value is None:
-        return "empty"
-    return "among" if isinstance(value, list) else "equal"
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _place(name: str, number: int) -> str:
+    return f"is_{name}_{number}"
 
 
 @lru_cache(maxsize=512)
-def _inserting(table: sa.Table, expressions: Expressions) -> Any:
-    return sa.insert(table).values(dict(expressions)).returning(table)
+def _inserting(table: sa.Table, expressions: Expressions) -> Prepared:
+    return Prepared(sa.insert(table).values(dict(expressions)).returning(table))
 
 
 @lru_cache(maxsize=512)
 def _updating(
-    table: sa.Table, matches: tuple[tuple[str, str], ...], expressions: Expressions
-) -> Any:
+    table: sa.Table, matches: tuple[tuple[str, int], ...], expressions: Expressions
+) -> Prepared:
     where: list[sa.ColumnElement[bool]] = []
-    for name, how in matches:
+    for name, several in matches:
         column = table.c[name]
-        match how:
-            case "empty":
-                where.append(column.is_(None))
-            case "among":
-                where.append(column.in_(sa.bindparam(f"is_{name}", expanding=True)))
-            case _:
-                where.append(column == sa.bindparam(f"is_{name}"))
-    return sa.update(table).where(*where).values(dict(expressions)).returning(table)
+        places = [
+            sa.bindparam(_place(name, number), type_=column.type) for number in range(several)
+        ]
+        where.append(sa.or_(*(column == place for place in places)) if places else column.is_(None))
+    return Prepared(sa.update(table).where(*where).values(dict(expressions)).returning(table))

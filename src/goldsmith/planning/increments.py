@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import sqlalchemy as sa
 
-from goldsmith.catalog import database
 from goldsmith.catalog.catalog import Catalog
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal.definitions import files_aside, input_files, input_snapshots, stage_runs
 from goldsmith.journal.tables import RunStatus
 from goldsmith.planning.definition import definition_of
@@ -19,17 +19,19 @@ from goldsmith.planning.places import Places
 from goldsmith.planning.plan import News
 
 # Asked for every stage of every run, so built once.
-_ASIDE = sa.select(files_aside.c.path, files_aside.c.etag).where(
-    files_aside.c.dataset_id == sa.bindparam("dataset")
+_ASIDE = Prepared(
+    sa.select(files_aside.c.path, files_aside.c.etag).where(
+        files_aside.c.dataset_id == sa.bindparam("dataset")
+    )
 )
-_KNOWN_FILES = (
+_KNOWN_FILES = Prepared(
     sa.select(input_files.c.path, input_files.c.size, input_files.c.etag)
     .where(input_files.c.consumer == sa.bindparam("consumer"))
     .where(input_files.c.dataset_id == sa.bindparam("dataset"))
     .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
     .order_by(input_files.c.stage_run_id)
 )
-_LAST_DEFINITION = (
+_LAST_DEFINITION = Prepared(
     sa.select(stage_runs.c.definition)
     .where(stage_runs.c.pipeline_id == sa.bindparam("pipeline"))
     .where(stage_runs.c.stage_order == sa.bindparam("place"))
@@ -37,7 +39,7 @@ _LAST_DEFINITION = (
     .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
     .limit(1)
 )
-_READ_UP_TO = (
+_READ_UP_TO = Prepared(
     sa.select(input_snapshots.c.snapshot)
     .where(input_snapshots.c.consumer == sa.bindparam("consumer"))
     .where(input_snapshots.c.dataset_id == sa.bindparam("dataset"))
@@ -92,9 +94,8 @@ class Increments:
 
     def _aside(self, dataset_id: str) -> set[tuple[str, str]]:
         """Files that were set aside, as they were then."""
-        with database.reading(self._catalog.engine) as connection:
-            found = connection.execute(_ASIDE, {"dataset": dataset_id})
-            return {(path, etag) for path, etag in found}
+        found = _ASIDE.glance(self._catalog.engine, {"dataset": dataset_id})
+        return {(path, etag) for path, etag in found}
 
     def listed(self) -> list[FileSeen]:
         """Every file that was listed so far."""
@@ -118,9 +119,8 @@ class Increments:
     def known_files(self, near: Neighbourhood, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
         """The files published runs of the stage have consumed, as they were then."""
         mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
-        with database.reading(self._catalog.engine) as connection:
-            found = connection.execute(_KNOWN_FILES, mine)
-            return {path: (size, etag) for path, size, etag in found}
+        found = _KNOWN_FILES.glance(self._catalog.engine, mine)
+        return {path: (size, etag) for path, size, etag in found}
 
     def _of_files(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
         there = self.files(dataset)
@@ -157,15 +157,15 @@ class Increments:
     def definition_changed(self, near: Neighbourhood) -> bool:
         """The stage was published with another definition than it has now."""
         mine = {"pipeline": near.stage.pipeline_id, "place": near.stage.stage_order}
-        with database.reading(self._catalog.engine) as connection:
-            published = connection.execute(_LAST_DEFINITION, mine).scalar()
+        found = _LAST_DEFINITION.glance(self._catalog.engine, mine)
+        published = found[0][0] if found else None
         return published is not None and published != definition_of(near)
 
     def read_up_to(self, near: Neighbourhood, dataset: Dataset) -> str | None:
         """The newest snapshot of an input that a published run of the stage has read."""
         mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
-        with database.reading(self._catalog.engine) as connection:
-            return connection.execute(_READ_UP_TO, mine).scalar()
+        found = _READ_UP_TO.glance(self._catalog.engine, mine)
+        return found[0][0] if found else None
 
 
 def _counted(files: Iterable[FileSeen]) -> str:

@@ -7,77 +7,24 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-import sqlalchemy as sa
-
+from goldsmith.planning.lake_tables import metadata_at, table_at
 from goldsmith.planning.neighbourhood import Dataset
 from goldsmith.planning.places import Places
 from goldsmith.planning.words import lake_name, layer_of
 
-_ROW_OF_TABLE = sa.text(
-    "SELECT * FROM iceberg_tables WHERE catalog_name = :catalog"
-    " AND table_namespace = :namespace AND table_name = :table"
-)
-
 
 def load_table(dataset: Dataset, places: Places) -> Any | None:
     """A dataset's table as pyiceberg sees it; None where there is none."""
+    name = _name(dataset)
+    return None if name is None else table_at(places, name)
+
+
+def _name(dataset: Dataset) -> tuple[str, ...] | None:
+    """What a dataset's table is called in the lake's list; None where nobody writes it."""
     if not dataset.writers:
         return None
     _lake, *name = lake_name(dataset.dataset_id, layer_of(dataset.writers[0])).split(".")
-    return table_at(places, tuple(name))
-
-
-def table_at(places: Places, name: tuple[str, ...]) -> Any | None:
-    """A table of the lake as pyiceberg sees it; None where there is none."""
-    catalog = places.lake()
-    if catalog is None:
-        return None
-    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-    from sqlalchemy.exc import OperationalError, ProgrammingError
-
-    try:
-        return _load(catalog, name)
-    except (NoSuchTableError, NoSuchNamespaceError):
-        return None
-    except (OperationalError, ProgrammingError) as error:
-        # Spark makes the list's own tables with the first table of the lake.
-        if "iceberg_tables" in str(error.orig):
-            return None
-        raise
-
-
-def _load(catalog: Any, name: tuple[str, ...]) -> Any | None:
-    """Load a table as its list of tables has it now.
-
-    Of a list in a database the one row is asked for here: pyiceberg does it through an ORM, which
-    takes four times as long as to read the table's metadata, and stages ask again and again.
-    """
-    from pyiceberg.catalog.sql import SqlCatalog
-    from pyiceberg.io import load_file_io
-    from pyiceberg.serializers import FromInputFile
-    from pyiceberg.table import Table
-
-    if not isinstance(catalog, SqlCatalog):
-        return catalog.load_table(name)
-    *namespace, table = name
-    asked = {"catalog": catalog.name, "namespace": ".".join(namespace), "table": table}
-    with catalog.engine.connect() as connection:
-        found = connection.execute(_ROW_OF_TABLE, asked).mappings().first()
-    # The first form of such a list has no word for what a row is, because all were tables.
-    if found is None or found.get("iceberg_type") not in (None, "TABLE"):
-        return None
-    at = found["metadata_location"]
-    io = load_file_io(catalog.properties, at)
-    metadata = FromInputFile.table_metadata(io.new_input(at))
-    io = load_file_io({**catalog.properties, **metadata.properties}, at)
-    return Table(name, metadata, at, io, catalog)
-
-
-def current_snapshot(dataset: Dataset, places: Places) -> str | None:
-    """The newest snapshot of a dataset's table; None where there is no table or no row."""
-    table = load_table(dataset, places)
-    snapshot = None if table is None else table.current_snapshot()
-    return None if snapshot is None else str(snapshot.snapshot_id)
+    return tuple(name)
 
 
 #: Snapshots that add rows, or only lay out anew the ones there are.
@@ -168,30 +115,29 @@ def operations_between(
 
 def history(dataset: Dataset, places: Places) -> History:
     """Every state of a dataset's table that has not expired."""
-    table = load_table(dataset, places)
-    current = None if table is None else table.current_snapshot()
-    if table is None or current is None:
+    name = _name(dataset)
+    said = None if name is None else metadata_at(places, name)
+    current = None if said is None else current_of(said)
+    if said is None or current is None:
         return History(None, {})
-    return History(
-        str(current.snapshot_id),
-        {str(one.snapshot_id): _snapshot(one) for one in table.snapshots()},
-    )
+    return History(current, {str(one["snapshot-id"]): _snapshot(one) for one in said["snapshots"]})
 
 
-def _snapshot(one: Any) -> Snapshot:
-    said = one.summary
-    more = {} if said is None else dict(said.additional_properties)
-    parent = one.parent_snapshot_id
+def current_of(said: Mapping[str, Any]) -> str | None:
+    """The newest snapshot, by what a table says of itself."""
+    current = said.get("current-snapshot-id")
+    # Before it has rows a table says -1, or nothing.
+    return None if current in (None, -1) else str(current)
+
+
+def _snapshot(one: Mapping[str, Any]) -> Snapshot:
+    said = one.get("summary", {})
+    parent, added = one.get("parent-snapshot-id"), said.get("added-records")
     return Snapshot(
         parent=None if parent is None else str(parent),
-        operation="" if said is None else str(said.operation.value),
-        at=datetime.fromtimestamp(one.timestamp_ms / 1000, UTC),
-        stage_run_id=more.get(RUN_PROPERTY),
-        rows=_number(said, "added-records"),
-        started_over=STARTED_OVER in more,
+        operation=said.get("operation", ""),
+        at=datetime.fromtimestamp(one["timestamp-ms"] / 1000, UTC),
+        stage_run_id=said.get(RUN_PROPERTY),
+        rows=None if added is None else int(added),
+        started_over=STARTED_OVER in said,
     )
-
-
-def _number(summary: Any, name: str) -> int | None:
-    said = None if summary is None else summary[name]
-    return None if said is None else int(said)

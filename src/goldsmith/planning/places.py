@@ -37,7 +37,7 @@ class Places:
 
     def forget(self) -> None:
         """Let go of clients: the next ones look credentials up again."""
-        for name in ("_s3", "_lake"):
+        for name in ("_s3", "_lake", "_lake_io"):
             self.__dict__.pop(name, None)
 
     def s3(self) -> Any:
@@ -77,6 +77,16 @@ class Places:
         lake = self.settings.lake
         file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
         return load_catalog(LAKE, **self._lake_properties(file))
+
+    def lake_io(self) -> Any:
+        """What reads the lake's files by pyiceberg."""
+        return self._lake_io
+
+    @cached_property
+    def _lake_io(self) -> Any:
+        from pyiceberg.io import load_file_io
+
+        return load_file_io(self._lake.properties)
 
     def close(self) -> None:
         """Let go of connections that were made."""

@@ -88,6 +88,24 @@ def test_a_merge_keeps_the_newest_row_of_each_key_whatever_the_order_of_arrival(
     assert bench.rows("silver", "id", "amount") == [(1, 10), (2, 25)]
 
 
+@pytest.mark.parametrize("mode", ["merge", "scd2"])
+def test_a_column_of_maps_can_be_kept_by_key(bench: Bench, mode: str) -> None:
+    bench.apply(BRONZE.replace("amount BIGINT", "amount MAP<STRING, BIGINT>"))
+    bench.apply(MERGED.replace("merge", mode))
+    first, second = "2026-01-01T00:00:00", "2026-01-02T00:00:00"
+    bench.bring("a.jsonl", {"id": 1, "amount": {"a": 1}, "at": first})
+    bench.bring("b.jsonl", {"id": 1, "amount": {"a": 1}, "at": second})
+    done = bench.run()
+    assert done[2].status == "succeeded", done[2].error_message
+    assert done[2].rows_read == 2
+    bench.bring("c.jsonl", {"id": 1, "amount": {"a": 2}, "at": "2026-01-03T00:00:00"})
+    bench.run()
+
+    now = "_is_current" if mode == "scd2" else "true"
+    rows = bench.spark.table(f"lake.silver.silver_{bench.tag}").where(now).select("amount")
+    assert [row[0] for row in rows.collect()] == [{"a": 2}]
+
+
 def test_sql_that_asks_for_chance_can_be_merged(bench: Bench) -> None:
     bench.apply(BRONZE)
     bench.apply(MERGED.replace("SELECT id, amount, at", "SELECT id, uuid() AS amount, at"))

@@ -13,6 +13,7 @@ from operator import and_
 from typing import TYPE_CHECKING
 
 from goldsmith.engine.names import name
+from goldsmith.engine.transforms.held import held
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.writers.writer import Writing
 
@@ -62,30 +63,24 @@ def _versions(came: DataFrame, writing: Writing) -> DataFrame:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    both = came.withColumn("_came", F.lit(1))
+    by_key = [F.col(name(key)) for key in writing.keys]
+    single = came
     if not writing.is_empty:
         existing = _existing(came, writing).withColumn("_came", F.lit(0))
-        both = existing.unionByName(both, allowMissingColumns=True)
-    by_key = [F.col(name(key)) for key in writing.keys]
-    one_moment = Window.partitionBy(*by_key, FROM).orderBy(F.col("_came").desc())
-    # What came at the same moment corrects what was there.
-    single = both.withColumn("_n", F.row_number().over(one_moment)).where("_n = 1").drop("_n")
-    held = [
-        c
-        for c in came.columns
-        if c not in (FROM, TO, CURRENT, *writing.keys)
-        and not c.startswith("_")
-        and c != writing.watermark
-    ]
+        both = existing.unionByName(came.withColumn("_came", F.lit(1)), allowMissingColumns=True)
+        one_moment = Window.partitionBy(*by_key, FROM).orderBy(F.col("_came").desc())
+        # What came at the same moment corrects what was there.
+        single = both.withColumn("_n", F.row_number().over(one_moment)).where("_n = 1").drop("_n")
+    says = held(came, but=(*writing.keys, writing.watermark or ""))
     in_order = Window.partitionBy(*by_key).orderBy(F.col(FROM).asc_nulls_first())
-    value = F.to_json(F.struct(*(F.col(name(c)) for c in held))) if held else F.lit("")
-    marked = single.withColumn("_value", value).withColumn(
-        "_repeats",
-        F.lag("_value").over(in_order).eqNullSafe(F.col("_value"))
-        & F.lag(F.lit(1)).over(in_order).isNotNull(),
+    before = F.lag(F.struct(*says, F.lit(1))).over(in_order)
+    marked = single.withColumn("_repeats", before.eqNullSafe(F.struct(*says, F.lit(1))))
+    # The next version, repeats left out; asked for in this order it needs no other sort.
+    listed = ", ".join(name(key) for key in writing.keys)
+    next_from = F.expr(
+        f"lead(CASE WHEN NOT _repeats THEN {FROM} END) IGNORE NULLS OVER "
+        f"(PARTITION BY {listed} ORDER BY {FROM} ASC NULLS FIRST)"
     )
-    versions = Window.partitionBy(*by_key, "_repeats").orderBy(F.col(FROM).asc_nulls_first())
-    next_from = F.lead(FROM).over(versions)
     # Without a watermark the moment is that of the run, and nothing can arrive late.
     gone = F.lit(False) if writing.watermark is not None else F.col("_repeats")
     return marked.withColumns(

@@ -1,0 +1,122 @@
+"""Statements that every stage says: compiled once, then given straight to the driver.
+
+SQLAlchemy takes five times as long to pass a statement on as the database takes to carry it out.
+What a statement means stays SQLAlchemy's: its text for each database, and how values are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from goldsmith.catalog import database
+
+_NOTHING: Mapping[str, Any] = {}
+
+
+class Prepared:
+    """A statement, ready for both databases. Rows come back as the driver has them."""
+
+    def __init__(self, statement: Any) -> None:
+        self._statement = statement
+        #: By database, and by the columns and places that values are given for.
+        self._ready: dict[tuple[str, tuple[str, ...]], _Ready] = {}
+
+    def rows(
+        self, connection: sa.Connection, values: Mapping[str, Any] = _NOTHING
+    ) -> list[tuple[Any, ...]]:
+        """Every row the statement gives."""
+        found: list[tuple[Any, ...]] = self._execute(connection, values).fetchall()
+        return found
+
+    def first(
+        self, connection: sa.Connection, values: Mapping[str, Any] = _NOTHING
+    ) -> tuple[Any, ...] | None:
+        found = self.rows(connection, values)
+        return found[0] if found else None
+
+    def glance(
+        self, engine: sa.Engine, values: Mapping[str, Any] = _NOTHING
+    ) -> list[tuple[Any, ...]]:
+        """Every row it finds, asked alone: with no transaction around it."""
+        ready = self._for(engine.dialect, values)
+        return database.glance(engine, ready.text, ready.bound(values))
+
+    def run(self, connection: sa.Connection, values: Mapping[str, Any] = _NOTHING) -> int:
+        """Carry it out; how many rows it was about."""
+        cursor = self._execute(connection, values)
+        number = int(cursor.rowcount)
+        cursor.close()
+        return number
+
+    def run_all(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Carry it out for each of the rows, which all have the same names."""
+        if rows:
+            dialect = connection.dialect
+            ready = self._for(dialect, rows[0])
+            with _told(ready, dialect):
+                cursor = connection.connection.cursor()
+                cursor.executemany(ready.text, [ready.bound(values) for values in rows])
+                cursor.close()
+
+    def _execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
+        ready = self._for(connection.dialect, values)
+        with _told(ready, connection.dialect):
+            cursor = connection.connection.cursor()
+            cursor.execute(ready.text, ready.bound(values))
+        return cursor
+
+    def _for(self, dialect: sa.Dialect, values: Mapping[str, Any]) -> _Ready:
+        key = (dialect.name, tuple(values))
+        ready = self._ready.get(key)
+        if ready is None:
+            ready = self._ready[key] = _compile(self._statement, dialect, key[1])
+        return ready
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Ready:
+    """The text for one database, and what it takes."""
+
+    text: str
+    #: Each place: its name, the value where none is given, and how a value is stored.
+    places: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
+    by_name: bool
+
+    def bound(self, values: Mapping[str, Any]) -> Any:
+        said = [
+            (name, values.get(name, default) if store is None else store(values.get(name, default)))
+            for name, default, store in self.places
+        ]
+        return dict(said) if self.by_name else [value for _name, value in said]
+
+
+@contextmanager
+def _told(ready: _Ready, dialect: sa.Dialect) -> Iterator[None]:
+    """Errors as SQLAlchemy tells them: whoever catches one need not know how it was asked."""
+    driver = dialect.loaded_dbapi
+    try:
+        yield
+    except driver.Error as error:
+        raise sa.exc.DBAPIError.instance(
+            ready.text, None, error, driver.Error, dialect=dialect
+        ) from error
+
+
+def _compile(statement: Any, dialect: sa.Dialect, names: tuple[str, ...]) -> _Ready:
+    compiled = statement.compile(dialect=dialect, column_keys=list(names))
+    types = {name: bound.type for bound, name in compiled.bind_names.items()}
+    defaults = compiled.params
+    in_order = compiled.positiontup if compiled.positional else list(types)
+    return _Ready(
+        text=str(compiled),
+        places=tuple(
+            (name, defaults.get(name), types[name].dialect_impl(dialect).bind_processor(dialect))
+            for name in in_order
+        ),
+        by_name=not compiled.positional,
+    )
