@@ -69,6 +69,7 @@ def script(folder: Path, began: Path) -> Path:
 def slow(how: str, began: Path) -> Any:
     """A function of Python that takes ten minutes a batch, and says which process it is in."""
     from pyspark.sql import functions as F
+    from pyspark.sql.types import LongType
 
     def slowly(values: pd.Series) -> pd.Series:
         import os
@@ -80,7 +81,7 @@ def slow(how: str, began: Path) -> Any:
             time.sleep(1) if how == "asleep" else None
         return values
 
-    return F.pandas_udf(slowly, "bigint")  # type: ignore[call-overload]
+    return F.pandas_udf(slowly, LongType())  # type: ignore[call-overload]
 
 
 def said(file: Path) -> str:

@@ -14,12 +14,12 @@ from goldsmith.engine import connect
 from stops import slow
 
 if __name__ == "__main__":
-    function = slow(sys.argv.pop(1), Path(sys.argv.pop(1)))
+    how, began = sys.argv.pop(1), Path(sys.argv.pop(1))
     plain = connect.another
 
     def another(session: Any) -> Any:
         own = plain(session)
-        own.udf.register("slowly", function)
+        own.udf.register("slowly", slow(how, began))
         return own
 
     connect.another = another
