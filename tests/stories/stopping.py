@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import time
@@ -89,18 +90,23 @@ class Run:
         """Come back once tasks are deep in a step; in the JVM of this run, or in that one."""
         self.until_it_is_at(step, stage)
         began = self._worked(jvm)
-        self.until(lambda: self._worked(jvm) >= began + WORKED_SECONDS)
 
-    def _worked(self, jvm: int | None) -> float:
-        """CPU seconds of tasks."""
+        def since() -> int:
+            return sum(now - began.get(task, 0) for task, now in self._worked(jvm).items())
+
+        self.until(lambda: since() >= WORKED_SECONDS * os.sysconf("SC_CLK_TCK"))
+
+    def _worked(self, jvm: int | None) -> dict[Path, int]:
+        """What each thread of tasks has had of the processor; Spark lets idle ones go."""
         listed = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         jvms = [jvm] if jvm else [child for file in listed for child in file.read_text().split()]
-        ticks = 0
+        ticks = {}
         for thread in (file for one in jvms for file in Path(f"/proc/{one}/task").glob("*/stat")):
-            name, _, stat = thread.read_text().partition("(")[2].rpartition(")")
-            if name.startswith("Executor task"):
-                ticks += sum(map(int, stat.split()[11:13]))
-        return ticks / os.sysconf("SC_CLK_TCK")
+            with contextlib.suppress(OSError):  # it has ended since
+                name, _, stat = thread.read_text().partition("(")[2].rpartition(")")
+                if name.startswith("Executor task"):
+                    ticks[thread] = sum(map(int, stat.split()[11:13]))
+        return ticks
 
     def flag(self) -> datetime:
         """Stop the pipeline by plain SQL; a time just before."""

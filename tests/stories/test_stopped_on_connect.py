@@ -5,6 +5,7 @@ When the server's tasks have ended it does not say, so that is the one time that
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -54,15 +55,15 @@ WORK = {
     ),
 }
 #: The table as it would be published is asked something that takes many minutes.
-RULES = "INSERT INTO validation_rules (rule_set_id, check_def) VALUES ('slow', ?)"
-ASKED = (
-    '[{"type": "query", "scope": "table", "sql": '
-    f"\"SELECT order_id FROM {{rows}} CROSS JOIN {ENDLESS} WHERE {HASHED} = 'never'\"}}]"
+SLOW = f"SELECT order_id FROM {{rows}} CROSS JOIN {ENDLESS} WHERE {HASHED} = 'never'"
+QUICK = "SELECT order_id FROM {rows} WHERE amount < 0"
+CHECKED = "UPDATE stages SET validation_set_id = 'rules' WHERE stage_order = 2"
+RULES = (
+    "INSERT INTO validation_rules (rule_set_id, check_def) VALUES ('rules', ?) "
+    "ON CONFLICT (rule_set_id) DO UPDATE SET check_def = excluded.check_def"
 )
-CHECKED = "UPDATE stages SET validation_set_id = ? WHERE stage_order = 2"
 BROKEN = "SELECT order_id, CAST(amount / (amount - 5) AS BIGINT) AS amount, at FROM bronze_orders"
 WAITS = "SELECT count(*) FROM requests WHERE status = 'waiting' AND not_before IS NOT NULL"
-soak = pytest.mark.soak
 
 
 @pytest.fixture
@@ -99,7 +100,11 @@ def is_right(shop: Shop, sql: PlainSql) -> None:
 @on("sqlite", fixture="shop")
 @pytest.mark.parametrize(
     "how",
-    ["a task sleeps", "hashes are shuffled", pytest.param("rows are written", marks=soak)],
+    [
+        "a task sleeps",
+        "hashes are shuffled",
+        pytest.param("rows are written", marks=pytest.mark.soak),
+    ],
 )
 def test_work_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer, how: str
@@ -118,7 +123,6 @@ def test_work_is_stopped(
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 @pytest.mark.parametrize("when", ["before it is asked for", "while it is planned"])
 def test_what_has_not_begun_is_stopped(
@@ -141,7 +145,6 @@ def test_what_has_not_begun_is_stopped(
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 def test_a_cross_join_that_does_not_listen_is_left_to_its_server(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer
@@ -163,7 +166,6 @@ def test_a_cross_join_that_does_not_listen_is_left_to_its_server(
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 def test_reading_a_slow_file_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer
@@ -182,7 +184,6 @@ def test_reading_a_slow_file_is_stopped(
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 @pytest.mark.parametrize("how", ["asleep", "busy"])
 def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path, how: str) -> None:
@@ -208,11 +209,13 @@ def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path,
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 def test_the_audit_is_stopped(shop: Shop, sql: PlainSql, connect_server: ConnectServer) -> None:
-    sql.run(RULES, ASKED)
-    sql.run(CHECKED, "slow")
+    def ask(query: str) -> None:
+        sql.run(RULES, json.dumps([{"type": "query", "scope": "table", "sql": query}]))
+
+    ask(SLOW)
+    sql.run(CHECKED)
     with Run(shop, sql) as run:
         run.until_it_works("audit", jvm=connect_server.pid)
         flagged = run.flag()
@@ -220,11 +223,10 @@ def test_the_audit_is_stopped(shop: Shop, sql: PlainSql, connect_server: Connect
 
     stopped(sql, 2, flagged, *TIMES)
     is_stopped(shop, sql)
-    sql.run(CHECKED, None)
+    ask(QUICK)
     is_right(shop, sql)
 
 
-@soak
 @pytest.mark.postgres
 @on(fixture="shop")
 def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
@@ -250,7 +252,6 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
         assert looking.execute(rows).fetchall() == [(3, 42)]
 
 
-@soak
 @on(fixture="shop")
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_publish_is_all_or_nothing(shop: Shop, sql: PlainSql, tmp_path: Path, when: str) -> None:
@@ -270,7 +271,6 @@ def test_a_publish_is_all_or_nothing(shop: Shop, sql: PlainSql, tmp_path: Path, 
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
     shop.apply(POLICY.replace("@", "orders"))
@@ -285,7 +285,6 @@ def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
     is_right(shop, sql)
 
 
-@soak
 @on(fixture="shop")
 def test_a_remedys_script_is_killed(shop: Shop, sql: PlainSql, tmp_path: Path) -> None:
     began = tmp_path / "began"
