@@ -9,9 +9,11 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
@@ -23,8 +25,16 @@ _STARTS_WITHIN = 120.0
 _SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
+@dataclass(frozen=True, kw_only=True)
+class ConnectServer:
+    """A Spark Connect server: its address, and its JVM."""
+
+    remote: str
+    pid: int
+
+
 @contextlib.contextmanager
-def connect_server() -> Iterator[str]:
+def connect_server() -> Iterator[ConnectServer]:
     """A server that has Iceberg's jars and extensions, and knows nothing of lakes or storage."""
     port = _free_port()
     conf = {
@@ -44,9 +54,9 @@ def connect_server() -> Iterator[str]:
     words = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
     server = "org.apache.spark.sql.connect.service.SparkConnectServer"
     command = ["spark-submit", "--master", "local[2]", *words, "--class", server, "spark-internal"]
-    with _running(command) as log:
+    with _running(command) as (pid, log):
         _wait(log, "Spark Connect server started at")
-        yield f"sc://127.0.0.1:{port}"
+        yield ConnectServer(remote=f"sc://127.0.0.1:{port}", pid=pid)
 
 
 @contextlib.contextmanager
@@ -57,21 +67,22 @@ def standalone_cluster() -> Iterator[str]:
     deploy = "org.apache.spark.deploy"
     first = ["spark-class", f"{deploy}.master.Master", "-h", "127.0.0.1", "-p", str(port)]
     second = ["spark-class", f"{deploy}.worker.Worker", "-h", "127.0.0.1", "-c", "2", "-m", "2g"]
-    with _running([*first, "--webui-port", "0"]) as log:
+    with _running([*first, "--webui-port", "0"]) as (_, log):
         _wait(log, "I have been elected leader")
-        with _running([*second, "--webui-port", "0", master]) as worker_log:
+        with _running([*second, "--webui-port", "0", master]) as (_, worker_log):
             _wait(worker_log, "Successfully registered with master")
             yield master
 
 
 @contextlib.contextmanager
-def _running(command: list[str]) -> Iterator[Path]:
-    """A process of Spark's, in a folder of its own; yields its log."""
+def _running(command: list[str]) -> Iterator[tuple[int, Path]]:
+    """A process of Spark's, in a folder of its own; yields its id and its log."""
     folder = Path(tempfile.mkdtemp(prefix="goldsmith-spark-"))
     log = folder / "log.txt"
     environ = {
         **os.environ,
         "JAVA_HOME": str(java.find().home),
+        "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_NO_DAEMONIZE": "true",
         "SPARK_DAEMON_MEMORY": "512m",
@@ -88,7 +99,7 @@ def _running(command: list[str]) -> Iterator[Path]:
             start_new_session=True,
         )
     try:
-        yield log
+        yield process.pid, log
     finally:
         # The script may have left a child: the whole group was started by us.
         with contextlib.suppress(ProcessLookupError):

@@ -13,6 +13,7 @@ from servers import s3 as s3_server
 from servers import spark as spark_server
 from servers.postgres import Postgres
 from servers.s3 import S3
+from servers.spark import ConnectServer
 from stories.everywhere import Environment
 
 LOCAL = """
@@ -130,15 +131,15 @@ def in_glue(on_s3: OnS3, s3: S3) -> Environment:
 
 
 @pytest.fixture(scope="session")
-def connect_server() -> Iterator[str]:
-    with spark_server.connect_server() as remote:
-        yield remote
+def connect_server() -> Iterator[ConnectServer]:
+    with spark_server.connect_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
-def by_connect(on_s3: OnS3, connect_server: str) -> Environment:
+def by_connect(on_s3: OnS3, connect_server: ConnectServer) -> Environment:
     """Spark is a server that others started."""
-    return on_s3("connect", spark=f'[spark]\nremote = "{connect_server}"\n')
+    return on_s3("connect", spark=f'[spark]\nremote = "{connect_server.remote}"\n')
 
 
 @pytest.fixture(scope="session")

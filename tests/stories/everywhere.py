@@ -77,7 +77,10 @@ stages:
 
 validation_rules:
   - rule_set_id: orders_are_sound
-    check_def: [{type: not_null, column: order_id}, {type: in_range, column: amount, min: 0}]
+    check_def:
+      - {type: not_null, column: order_id}
+      - {type: in_range, column: amount, min: 0}
+      - {type: query, sql: "SELECT order_id FROM {rows} GROUP BY order_id HAVING COUNT(*) > 1"}
 """
 
 LAKE = ("bronze_customers", "silver_customers", "bronze_orders", "silver_orders")

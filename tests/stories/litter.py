@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from plain_sql import PlainSql
 
 #: What of the journal is left open, by the words of the answer.
 _OPEN = {
@@ -19,7 +20,9 @@ _OPEN = {
 }
 
 
-def of_project(folder: Path, *more: tuple[str, Sequence[Any]]) -> dict[str, list[Any]]:
+def of_project(
+    folder: Path, *more: tuple[str, Sequence[Any]], catalog: str | None = None
+) -> dict[str, list[Any]]:
     """Everything found in an embedded project, and what else the test looked for; empty is good."""
     home = folder / ".goldsmith"
     staging = home / "staging"
@@ -28,9 +31,9 @@ def of_project(folder: Path, *more: tuple[str, Sequence[Any]]) -> dict[str, list
         "staging": sorted(file.name for file in staging.iterdir()) if staging.exists() else [],
         **{what: list(left) for what, left in more},
     }
-    with closing(sqlite3.connect(home / "catalog.db")) as connection:
+    with closing(PlainSql(catalog or f"sqlite:///{home / 'catalog.db'}")) as sql:
         for what, asked in _OPEN.items():
-            found[what] = [row[0] for row in connection.execute(asked)]
+            found[what] = [row[0] for row in sql.run(asked)]
     return {what: left for what, left in found.items() if left}
 
 

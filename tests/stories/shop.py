@@ -13,6 +13,8 @@ from typing import Any
 from stories import litter
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
+#: One small JVM: these runs are many and short.
+SMALL = '\n[spark.conf]\n"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1"\n'
 
 CATALOG = """
 pipelines:
@@ -50,18 +52,26 @@ class Shop:
     """The project, as its user sees it."""
 
     folder: Path
+    #: The address of its catalog.
+    catalog: str
 
     @classmethod
-    def make(cls, folder: Path) -> Shop:
-        shop = cls(folder=folder)
+    def make(cls, folder: Path, *, catalog: str | None = None, toml: str = SMALL) -> Shop:
+        """A project of these settings; in the catalog at an address, or in one of its own."""
+        home = folder / ".goldsmith"
+        shop = cls(folder=folder, catalog=catalog or f"sqlite:///{home / 'catalog.db'}")
         shop.goldsmith("init", str(folder))
-        # One small JVM: these runs are many and short.
-        toml = folder / "goldsmith.toml"
-        conf = '\n[spark.conf]\n"spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1"\n'
-        toml.write_text(toml.read_text() + conf)
-        (folder / "shop.yaml").write_text(CATALOG)
-        shop.goldsmith("--project", str(folder), "apply", str(folder / "shop.yaml"), "--yes")
+        if catalog is not None:
+            toml += f'\n[catalog]\nurl = "{catalog}"\n[lake]\nuri = "sqlite:///{home}/lake.db"\n'
+        file = folder / "goldsmith.toml"
+        file.write_text(file.read_text() + toml)
+        shop.apply(CATALOG)
         return shop
+
+    def apply(self, text: str) -> None:
+        file = self.folder / "shop.yaml"
+        file.write_text(text)
+        self.goldsmith("--project", str(self.folder), "apply", str(file), "--yes")
 
     def goldsmith(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
         environ = {**os.environ, **({"GOLDSMITH_FAULT": fault} if fault else {})}
@@ -97,4 +107,4 @@ class Shop:
             return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
 
     def litter(self) -> dict[str, list[Any]]:
-        return litter.of_project(self.folder)
+        return litter.of_project(self.folder, catalog=self.catalog)

@@ -1,15 +1,12 @@
-"""What is its own on Spark Connect: stages that have to end, and settings a server refuses."""
+"""What is its own on Spark Connect: stages that take too long, and settings a server refuses."""
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from plain_sql import PlainSql
+from servers.spark import ConnectServer
 from stories.everywhere import Environment, prompt
 
 #: Its last stage would take ten minutes; Spark sleeps in Java, where an interrupt reaches it.
@@ -30,9 +27,9 @@ stages:
 
 
 @pytest.fixture
-def here(tmp_path: Path, connect_server: str) -> Environment:
+def here(tmp_path: Path, connect_server: ConnectServer) -> Environment:
     """A project on the machine of the server."""
-    toml = f'[spark]\nremote = "{connect_server}"\n'
+    toml = f'[spark]\nremote = "{connect_server.remote}"\n'
     return Environment(
         name="here", folder=tmp_path, toml=toml, put=lambda name, body: None, gold=lambda table: []
     )
@@ -71,48 +68,3 @@ def test_a_setting_that_a_session_may_not_have_is_refused_by_its_name(here: Envi
 
     assert [run["error_code"] for run in runs] == ["SparkSettingRefused"]
     assert "spark.sql.extensions" in runs[0]["error_message"]
-
-
-#: Work that would take minutes: a task that sleeps, and hashes shuffled by the hundred million.
-_LONG = {
-    "asleep": "SELECT id FROM raw WHERE reflect('java.lang.Thread', 'sleep', 600000L) = 'never'",
-    # Not in a subquery: docs/spark-connect.md says why.
-    "shuffling": (
-        "SELECT id FROM raw LEFT SEMI JOIN (SELECT DISTINCT sha2(CAST(r.id AS STRING), 256) AS h "
-        "FROM range(0, 4000000000, 1, 400) AS r) AS hashes ON hashes.h = CAST(raw.id AS STRING)"
-    ),
-}
-_SQL = 'UPDATE stages SET timeout_sec = NULL, transform_sql = ?, options = \'{"partial": "ok"}\''
-_STOP = (
-    "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value) "
-    "VALUES ('pipeline', 'slow', 'enabled', false)"
-)
-
-
-@pytest.mark.parametrize("how", list(_LONG))
-def test_a_flag_stops_a_stage_on_the_server_too(here: Environment, how: str) -> None:
-    catalog = _prepare(here)
-    with prompt(here) as goldsmith:
-        goldsmith.say("catalog", "migrate", "--yes")
-        goldsmith.say("apply", str(catalog), "--yes")
-        sql = PlainSql(f"sqlite:///{here.folder / '.goldsmith' / 'catalog.db'}")
-        sql.run(_SQL, _LONG[how])
-        run = threading.Thread(target=lambda: goldsmith.ask("run", code=1))
-        run.start()
-        while not sql.value("SELECT count(*) FROM stage_runs WHERE step = 'write'"):
-            assert run.is_alive()
-            time.sleep(0.05)
-        sql.run(_STOP)
-        run.join(120)
-        assert not run.is_alive()
-        facts = json.loads(sql.value("SELECT facts FROM audit_log WHERE kind = 'StageStopped'"))
-        sql.run(_SQL, "SELECT id FROM raw")
-        sql.run("UPDATE control_flags SET flag_value = true")
-        goldsmith.ask("run")
-        rows = goldsmith.ask("datasets", "sample", "bronze_numbers")
-        sql.close()
-
-    assert facts["driver_returned_at"] <= facts["nothing_published_at"]
-    # The server does not say which of its tasks live.
-    assert "last_task_ended_at" not in facts
-    assert [row["id"] for row in rows] == [1]

@@ -46,6 +46,8 @@ def of_process(places: Places) -> dict[str, str]:
         "spark.task.reaper.enabled": "true",
         "spark.task.reaper.killTimeout": "5s",
         "spark.task.reaper.pollingInterval": "1s",
+        # Nor is a Python worker asked twice: Spark takes up to two seconds to look after it at all.
+        "spark.python.task.killTimeout": "0s",
         **dict(_lake(places)),
         **{f"spark.hadoop.{name}": value for name, value in _storage(places)},
     }

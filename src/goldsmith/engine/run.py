@@ -171,7 +171,7 @@ class _Walk:
             work.ended.check()
             held = self._lease(work)
         except Stopped as stopped:
-            return self._pass(stage, events.StageStopped(because=stopped.because))
+            return self._pass(stage, stopping.before_it_began(stopped))
         except GoldsmithError as error:
             return self._failed_before(work, error)
         self.orders.tell("started", stage, stage_run_of(work))

@@ -20,11 +20,20 @@ from goldsmith.engine.work import Tools, Work
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
 
-#: How long tasks may ignore a stop where the stage's row says nothing.
-GRACE_SECONDS = 2.0
+#: How long tasks may ignore a stop where the stage's row says nothing. Spark looks every two
+#: seconds whether a Python worker has to be killed: with less, its JVM would be ended for it.
+GRACE_SECONDS = 3.0
 
 #: Ends the JVM for so many tasks; True where they have surely ended with it.
 EndWorker = Callable[[Work, int], bool]
+
+
+def before_it_began(cause: Stopped) -> events.StageStopped:
+    """The end of a stage that had not begun: there is nothing of it anywhere."""
+    at = datetime.now(UTC)
+    return events.StageStopped(
+        because=cause.because, driver_returned_at=at, nothing_published_at=at
+    )
 
 
 def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> StageRun:
@@ -34,13 +43,9 @@ def stop(work: Work, tools: Tools, held: Held, *, end_worker: EndWorker) -> Stag
     returned = datetime.now(UTC)
     faults.reach("stopping")
     if recover.known(tools, work.stage_run_id) is None:
-        # It had not begun: there is nothing of it anywhere.
-        happened = events.StageStopped(
-            because=cause.because, driver_returned_at=returned, nothing_published_at=returned
-        )
         with tools.journal.writing() as connection:
             stopped = stage_runs.pass_over(
-                tools.journal, stage_run_of(work), happened, connection=connection
+                tools.journal, stage_run_of(work), before_it_began(cause), connection=connection
             )
             leases.release(tools.journal, held.lease, connection=connection)
         return stopped

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _NUMBERS = itertools.count()
 Elsewhere = Callable[..., "Bench"]
+#: Makes a Python function known to every session, and says by which name.
+Function = Callable[[Any], str]
 _LEFT_OPEN = (
     "SELECT resource FROM leases WHERE owner IS NOT NULL",
     "SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL",
@@ -177,6 +179,31 @@ def elsewhere(with_catalog: Runtime, spark: SparkSession, tmp_path: Path) -> Ite
     yield make
     for runtime in opened:
         runtime.close()
+
+
+@pytest.fixture
+def function(spark: SparkSession) -> Iterator[Function]:
+    """Make a Python function known by a name to every session that begins after this."""
+    jvm: Any = spark.sparkContext._jvm
+    registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()
+    names: list[Any] = []
+
+    def make(udf: Any) -> str:
+        name = f"of_python_{len(names)}"
+        spark.udf.register(name, udf)
+        identifier = jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)
+        known = spark._jsparkSession.sessionState().functionRegistry()
+        registry.registerFunction(
+            identifier,
+            known.lookupFunction(identifier).get(),
+            known.lookupFunctionBuilder(identifier).get(),
+        )
+        names.append(identifier)
+        return name
+
+    yield make
+    for identifier in names:
+        registry.dropFunction(identifier)
 
 
 @pytest.fixture

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from goldsmith.engine.work import Tools
 from goldsmith.scheduling import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE
+from stops import RELEASE, STOP, TIMES, facts, in_order
 
 QUICK = "SELECT id, amount, at FROM bronze_@"
 #: Minutes of work in small pieces: hashes shuffled by the hundred million.
@@ -22,8 +23,6 @@ LONG = (
     "SELECT id, amount, at FROM bronze_@ WHERE amount < (SELECT count(DISTINCT "
     "sha2(CAST(r.id AS STRING), 256)) FROM range(0, 4000000000, 1, 400) AS r)"
 )
-#: A task that sleeps in Java for ten minutes.
-SLEEP = "reflect('java.lang.Thread', 'sleep', 600000L) = 'never'"
 SILVER = """
 stages:
   - pipeline_id: "@"
@@ -32,22 +31,7 @@ stages:
     target_id: "silver_@"
     options: {partial: ok}
 """
-STOP = (
-    "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value, reason) "
-    "VALUES (?, ?, 'enabled', false, 'paged at night') "
-    "ON CONFLICT (entity_type, entity_id, flag_name) DO UPDATE SET flag_value = false"
-)
 MEND = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = '@' AND stage_order = 2"
-TIMES = ("driver_returned_at", "last_task_ended_at", "nothing_published_at")
-
-
-def on(*quick: str) -> pytest.MarkDecorator:
-    """Catalogs a test runs on: those named in `make test`, the others in `make soak`."""
-    both = [
-        pytest.param(name, marks=() if name in quick else pytest.mark.soak)
-        for name in ("sqlite", "postgresql")
-    ]
-    return pytest.mark.parametrize("stopping", both, indirect=True)
 
 
 @dataclass
@@ -60,6 +44,8 @@ class Stopping:
     monkeypatch: pytest.MonkeyPatch
     thread: threading.Thread | None = None
     errors: list[BaseException] = field(default_factory=list)
+    #: Just before the flag was written.
+    flagged: datetime | None = None
 
     def prepare(self) -> None:
         """Rows of bronze and silver, and a file for them."""
@@ -68,7 +54,9 @@ class Stopping:
         self.bench.sql(MEND, QUICK.replace("@", self.bench.tag))
         self.bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": 20})
 
-    def begin(self, *, held_at: str | None = None, silver: str = QUICK) -> None:
+    def begin(
+        self, *, held_at: str | None = None, silver: str = QUICK, selection: str = "@"
+    ) -> None:
         """Run the pipeline in a thread, its bronze being there; come back at once, or held."""
         if not self.bench.sql("SELECT 1 FROM pipelines WHERE pipeline_id = '@'"):
             self.prepare()
@@ -77,13 +65,13 @@ class Stopping:
         self.bench.sql(MEND, silver.replace("@", self.bench.tag))
         if held_at is not None:
             self.monkeypatch.setenv("GOLDSMITH_FAULT", f"{held_at}:hold={self.holds}")
-        self.start()
+        self.start(selection)
         if held_at is not None:
             self.until(self.holds.exists)
 
-    def start(self) -> None:
-        """Run the pipeline in a thread."""
-        loop.ask(self.bench.runtime, [self.bench.tag], {}, "test")
+    def start(self, selection: str = "@") -> None:
+        """Run the pipeline in a thread, or a part of it."""
+        loop.ask(self.bench.runtime, [selection.replace("@", self.bench.tag)], {}, "test")
         self.thread = threading.Thread(target=self._run)
         self.thread.start()
 
@@ -102,6 +90,7 @@ class Stopping:
             self.errors.append(error)
 
     def flag(self, scope: str, entity: str) -> None:
+        self.flagged = datetime.now(UTC)
         self.bench.sql(STOP, scope, entity.replace("@", self.bench.tag))
 
     def let_go(self) -> None:
@@ -111,10 +100,10 @@ class Stopping:
         assert self.thread is not None
         self.thread.join(120)
         assert not self.thread.is_alive()
-        assert self.errors == []
+        assert self.errors == [], self.errors
 
     def release(self) -> None:
-        self.bench.sql("UPDATE control_flags SET flag_value = true")
+        self.bench.sql(RELEASE)
         self.bench.sql(MEND, QUICK.replace("@", self.bench.tag))
         self.bench.turn(self.tools)
 
@@ -148,9 +137,23 @@ class Stopping:
             "SELECT facts FROM audit_log WHERE pipeline_id = '@' AND kind = 'StageStopped' "
             "ORDER BY event_id DESC LIMIT 1"
         )
-        facts = found[0][0]
-        told: dict[str, Any] = json.loads(facts) if isinstance(facts, str) else facts
-        return told
+        return facts(found[0][0])
+
+    def has_times(self, *, begun: bool = True, statement: bool = False) -> None:
+        """The last stage that was stopped says when everything of it had ended, in that order.
+
+        Of one that had not begun there were no tasks, and only a warehouse has statements.
+        """
+        stopped = self.stopped()
+        expected = TIMES if begun else (TIMES[0], TIMES[-1])
+        assert self.flagged is not None
+        in_order(stopped, self.flagged, *["statement_cancelled_at"] * statement, *expected)
+        assert "zombie_tasks" not in stopped
+
+    def is_clean(self) -> None:
+        """Nothing of the stage that was stopped is left anywhere."""
+        assert self.leases() == []
+        assert self.bench.litter() == []
 
     def statuses(self) -> list[str]:
         return [

@@ -10,7 +10,8 @@ import pytest
 from psycopg import sql
 
 from goldsmith.catalog.errors import CatalogUnreachable
-from spark.engine.stopping import MEND, QUICK, SLEEP, Stopping
+from spark.engine.stopping import MEND, QUICK, Stopping
+from stops import SLEEP
 
 pytestmark = [
     pytest.mark.postgres,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from goldsmith.engine import faults
-from spark.engine.conftest import Bench
+from spark.engine.conftest import Bench, Function
 from spark.engine.healing import (
     BRONZE,
     ask,
@@ -243,31 +243,6 @@ def test_a_container_that_is_killed_is_given_smaller_work_and_then_more_time(ben
     assert bench.rows("bronze", "id", "amount") == [(0, 0)]
 
 
-@pytest.fixture
-def function(spark: SparkSession) -> Iterator[Callable[[Any], str]]:
-    """Make a Python function known by a name to every session that begins after this."""
-    jvm: Any = spark.sparkContext._jvm
-    registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()
-    names: list[Any] = []
-
-    def make(udf: Any) -> str:
-        name = f"of_python_{len(names)}"
-        spark.udf.register(name, udf)
-        identifier = jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name)
-        known = spark._jsparkSession.sessionState().functionRegistry()
-        registry.registerFunction(
-            identifier,
-            known.lookupFunction(identifier).get(),
-            known.lookupFunctionBuilder(identifier).get(),
-        )
-        names.append(identifier)
-        return name
-
-    yield make
-    for identifier in names:
-        registry.dropFunction(identifier)
-
-
 def eats(bytes_a_row: int) -> Any:
     """It needs memory for each row of a batch, and has a quarter of a gigabyte."""
 
@@ -289,7 +264,7 @@ def eats(bytes_a_row: int) -> Any:
 
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_python_worker_without_memory_gets_smaller_batches(
-    bench: Bench, function: Callable[[Any], str], whole: bool
+    bench: Bench, function: Function, whole: bool
 ) -> None:
     bench.apply(BRONZE)
     name = function(eats(200_000))
@@ -302,7 +277,7 @@ def test_a_python_worker_without_memory_gets_smaller_batches(
 
 
 def test_a_row_too_large_for_a_python_worker_is_left_to_a_person(
-    bench: Bench, function: Callable[[Any], str]
+    bench: Bench, function: Function
 ) -> None:
     bench.apply(BRONZE)
     bench.apply(ONCE)
@@ -313,7 +288,7 @@ def test_a_row_too_large_for_a_python_worker_is_left_to_a_person(
 
 
 def test_a_python_worker_that_is_killed_is_tried_again_and_then_gets_smaller_batches(
-    bench: Bench, function: Callable[[Any], str]
+    bench: Bench, function: Function
 ) -> None:
     def dies(values: pd.Series) -> pd.Series:
         if len(values) > 1000:

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 
-from spark.engine.stopping import LONG, TIMES, Stopping, on
+from spark.engine.stopping import LONG, Stopping
+from stops import on
 
 
 @on("sqlite")
 @pytest.mark.parametrize(
-    ("point", "scope", "entity"),
+    ("point", "scope", "entity", "begun"),
     [
-        ("leased", "stage", "@-2"),
-        ("inputs-listed", "everything", "*"),
-        ("read", "source", "bronze_@"),
-        ("branch-made", "target", "silver_@"),
-        ("audited", "stage", "@-2"),
-        ("before-publish", "pipeline", "@"),
+        ("run-started", "stage", "@-2", False),
+        ("leased", "stage", "@-2", False),
+        ("inputs-listed", "everything", "*", False),
+        ("read", "source", "bronze_@", True),
+        ("branch-made", "target", "silver_@", True),
+        ("audited", "stage", "@-2", True),
+        ("before-publish", "pipeline", "@", True),
     ],
 )
 def test_a_flag_on_anything_stops_a_stage_between_steps(
-    stopping: Stopping, point: str, scope: str, entity: str
+    stopping: Stopping, point: str, scope: str, entity: str, begun: bool
 ) -> None:
-    stopping.begin(held_at=point)
+    stopping.begin(held_at=point, selection="silver_@")
     stopping.flag(scope, entity)
     stopping.let_go()
 
     assert stopping.statuses() == ["stopped"]
+    stopping.has_times(begun=begun)
+    stopping.is_clean()
     assert stopping.silver() == []
-    assert stopping.leases() == []
     stopping.release()
     assert stopping.statuses() == ["stopped", "succeeded"]
     assert stopping.silver() == [(1, 10), (2, 20)]
@@ -52,6 +53,8 @@ def test_a_flag_set_before_anything_runs_stops_all_of_it(stopping: Stopping, whe
         ("stopped", f"pipeline '{stopping.bench.tag}' is switched off (paged at night)")
     ]
     assert stopping.statuses() == []
+    stopping.is_clean()
+    assert stopping.silver() == []
     stopping.release()
     assert stopping.bench.sql(requests)[0][0] == "done"
     assert stopping.silver() == [(1, 10), (2, 20)]
@@ -61,15 +64,11 @@ def test_a_flag_set_before_anything_runs_stops_all_of_it(stopping: Stopping, whe
 def test_a_long_shuffle_is_stopped_with_four_times_in_the_audit_log(stopping: Stopping) -> None:
     stopping.begin(silver=LONG)
     stopping.until(stopping.works)
-    flagged = datetime.now(UTC)
     stopping.flag("pipeline", "@")
     stopping.let_go()
 
-    facts = stopping.stopped()
-    times = [datetime.fromisoformat(facts[name]) for name in TIMES]
-    assert flagged < times[0] <= times[1] <= times[2]
-    assert "statement_cancelled_at" not in facts
-    assert "zombie_tasks" not in facts
+    stopping.has_times()
+    stopping.is_clean()
     assert stopping.silver() == []
     stopping.release()
     assert stopping.silver() == [(1, 10), (2, 20)]

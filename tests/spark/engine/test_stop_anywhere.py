@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from goldsmith.engine.cancel import tagged, tasks_left
-from goldsmith.engine.ending import Stopped
-from goldsmith.engine.work import Asked, Work
+from goldsmith.engine.cancel import tasks_left
 from goldsmith.journal import requests
 from goldsmith.scheduling import loop
 from goldsmith.settings.sections import WarehouseKind
-from spark.engine.stopping import LONG, MEND, QUICK, SLEEP, TIMES, Stopping, on
-
-#: Rows without end go into files of the table, one small file a task: a range does not listen.
-WRITES = (
-    "SELECT r.id, amount, at FROM bronze_@ CROSS JOIN range(0, 40000000, 1, 20000) AS r "
-    "WHERE amount = 10"
+from spark.engine.conftest import Function
+from spark.engine.stopping import LONG, MEND, QUICK, Stopping
+from stops import (
+    HEALING,
+    LATER,
+    MANY,
+    POLICY,
+    SLEEP,
+    UNPAIRED,
+    is_blocked,
+    lines,
+    lives,
+    locked,
+    on,
+    said,
+    script,
+    slow,
 )
+
+WRITES = f"SELECT r.id, amount, at FROM bronze_@ CROSS JOIN {MANY} AS r WHERE amount = 10"
 #: The table as it would be published is asked something that takes ten minutes.
 AUDITED = """
 stages:
@@ -42,25 +48,16 @@ validation_rules:
 """
 RULES = "UPDATE validation_rules SET check_def = ? WHERE rule_set_id = 'rules_@'"
 RIGHT = [(1, 10), (2, 20)]
-#: A megabyte of the same line, over and over, is one small file of one task that takes a while.
-LINES = gzip.compress(b'{"id": 1, "amount": 10}\n' * 50_000) * 100
 
 
-def times(stopping: Stopping) -> list[datetime]:
-    facts = stopping.stopped()
-    assert "zombie_tasks" not in facts
-    return [datetime.fromisoformat(facts[name]) for name in TIMES]
-
-
-def stop_now(stopping: Stopping) -> None:
-    """Flag the pipeline; everything of its stage has ended, in the order in which it must."""
-    flagged = datetime.now(UTC)
-    stopping.flag("pipeline", "@")
+def stop_now(
+    stopping: Stopping, scope: str = "pipeline", entity: str = "@", *, statement: bool = False
+) -> None:
+    """Write a flag; everything of the stage has ended, in the order in which it must."""
+    stopping.flag(scope, entity)
     stopping.let_go()
-    returned, last, nothing = times(stopping)
-    assert flagged < returned <= last <= nothing
-    assert stopping.leases() == []
-    assert stopping.bench.litter() == []
+    stopping.has_times(statement=statement)
+    stopping.is_clean()
 
 
 @on("sqlite", "postgresql")
@@ -110,7 +107,7 @@ def test_reading_a_slow_file_is_stopped(stopping: Stopping) -> None:
     bench = stopping.bench
     stopping.prepare()
     file = bench.bring("slow.jsonl.gz", "")
-    file.write_bytes(LINES)
+    file.write_bytes(lines('{"id": 1, "amount": 10}'))
     stopping.start()
     stopping.until(lambda: stopping.works(1))
     stop_now(stopping)
@@ -121,55 +118,26 @@ def test_reading_a_slow_file_is_stopped(stopping: Stopping) -> None:
     assert stopping.silver() == RIGHT
 
 
+@on("sqlite")
 @pytest.mark.parametrize("how", ["asleep", "busy"])
-def test_a_python_function_is_stopped_with_its_workers(stopping: Stopping, how: str) -> None:
-    """Rows cannot name one, but what a reader brings may be one: its jobs carry the tag as well."""
-    bench = stopping.bench
-    stopping.prepare()
-    survey = bench.runtime.surveyor.survey()
-    work = Work(
-        near=survey.stages[f"{bench.tag}-2"],
-        run_id="run",
-        stage_run_id=f"try_{bench.tag}",
-        attempt=1,
-        asked=Asked(),
-        at=datetime.now(UTC),
+def test_a_python_function_is_stopped_with_its_workers(
+    stopping: Stopping, function: Function, tmp_path: Path, how: str
+) -> None:
+    began = tmp_path / "began"
+    name = function(slow(how, began))
+    stopping.begin(silver=f"SELECT id, {name}(amount) AS amount, at FROM bronze_@")
+    stopping.until(lambda: said(began))
+    stop_now(stopping)
+
+    assert stopping.statuses() == ["stopped"]
+    [(stage_run,)] = stopping.bench.sql(
+        "SELECT stage_run_id FROM stage_runs WHERE pipeline_id = '@' AND stage_order = 2"
     )
-
-    def slow(batches: Iterator[object]) -> Iterator[object]:
-        import time
-
-        for batch in batches:
-            until = time.monotonic() + 600
-            while time.monotonic() < until:
-                time.sleep(1) if how == "asleep" else None
-            yield batch
-
-    failures: list[Exception] = []
-
-    def count() -> None:
-        with tagged(bench.spark, work):
-            try:
-                bench.spark.range(4).mapInPandas(slow, "id bigint").count()  # type: ignore[arg-type]
-            except Exception as error:
-                failures.append(error)
-
-    stopping.thread = threading.Thread(target=count)
-    stopping.thread.start()
-    stopping.until(stopping.has_tasks)
-    work.ended.order(Stopped(because="a test says so"))
-    stopping.thread.join(60)
-    assert failures
-    assert tasks_left(bench.spark, work.stage_run_id, seconds=20) == 0
-
-
-@contextmanager
-def locked(url: str, table: str) -> Iterator[None]:
-    """A table that somebody reads and lets nobody else write."""
-    with psycopg.connect(url) as other:
-        other.execute(f"LOCK TABLE {table} IN SHARE MODE")
-        yield
-        other.rollback()
+    assert tasks_left(stopping.bench.spark, stage_run, seconds=0) == 0
+    assert not lives(said(began))
+    assert stopping.silver() == []
+    stopping.release()
+    assert stopping.silver() == RIGHT
 
 
 @pytest.mark.postgres
@@ -178,29 +146,25 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     stopping: Stopping, request: pytest.FixtureRequest
 ) -> None:
     url = request.getfixturevalue("new_database")(None)
-    said = conninfo_to_dict(url)
+    place = conninfo_to_dict(url)
     stopping.with_warehouse(
         "redshift",
         kind=WarehouseKind.POSTGRES,
-        host=said["host"],
-        port=int(said["port"] or 0),
-        user=said["user"],
-        database=said["dbname"],
+        host=place["host"],
+        port=int(place["port"] or 0),
+        user=place["user"],
+        database=place["dbname"],
     )
     gold = f"shop.gold_{stopping.bench.tag}"
     stopping.prepare()
     stopping.bench.apply(GOLD)
     stopping.bench.run()
     stopping.bench.bring("b.jsonl", {"id": 3, "amount": 30})
-    blocked = "SELECT count(*) FROM pg_locks WHERE NOT granted"
     with locked(url, gold), psycopg.connect(url, autocommit=True) as looking:
         stopping.start()
-        stopping.until(lambda: looking.execute(blocked).fetchone() != (0,))
-        stopping.flag("target", "gold_@")
-        stopping.let_go()
+        stopping.until(lambda: is_blocked(looking))
+        stop_now(stopping, "target", "gold_@", statement=True)
 
-    facts = stopping.stopped()
-    assert facts["statement_cancelled_at"] <= facts["driver_returned_at"]
     with psycopg.connect(url) as looking:
         rows = f"SELECT id, amount FROM {gold} ORDER BY id"
         assert looking.execute(rows).fetchall() == RIGHT
@@ -222,15 +186,6 @@ stages:
 targets:
   - {target_id: "gold_@", location: "shop.gold_@", type: redshift}
 """
-POLICY = """
-retry_policies: [{retry_id: "later_@", max_retries: 3, backoff_sec: 600}]
-pipelines: [{pipeline_id: "@", default_retry_id: "later_@"}]
-"""
-HEALING = (
-    "INSERT INTO healing_actions (error_code, action_script) VALUES ('DivideByZero', ?) "
-    "ON CONFLICT (error_code) DO UPDATE SET action_script = excluded.action_script"
-)
-UNPAIRED = "DELETE FROM healing_actions WHERE error_code = 'DivideByZero'"
 BROKEN = "SELECT id, CAST(amount / (amount - 10) AS BIGINT) AS amount, at FROM bronze_@"
 REQUEST = "SELECT status, because FROM requests WHERE request_id = ?"
 
@@ -240,7 +195,7 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     bench = stopping.bench
     stopping.prepare()
     bench.apply(POLICY)
-    bench.sql(HEALING, """echo '{"do": "rerun", "after_seconds": 600, "because": "later"}'""")
+    bench.sql(HEALING, LATER)
     bench.sql(MEND, BROKEN.replace("@", bench.tag))
     asked = loop.ask(bench.runtime, [bench.tag], {}, "test")
     bench.turn(stopping.tools)
@@ -252,33 +207,29 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     assert bench.sql(REQUEST, asked.request_id) == [
         ("stopped", f"pipeline '{bench.tag}' is switched off (paged at night)")
     ]
+    stopping.is_clean()
+    assert stopping.silver() == []
     stopping.release()
     assert stopping.silver() == RIGHT
     bench.sql(UNPAIRED)
 
 
-SCRIPT = """
-import os, pathlib, time
-pathlib.Path("PLACE").write_text(str(os.getpid()))
-time.sleep(600)
-"""
-
-
 @on("sqlite")
 def test_a_remedys_script_is_killed(stopping: Stopping, tmp_path: Path) -> None:
-    file, began = tmp_path / "remedy.py", tmp_path / "began"
-    file.write_text(SCRIPT.replace("PLACE", str(began)))
+    began = tmp_path / "began"
     stopping.prepare()
     stopping.bench.apply(POLICY)
-    stopping.bench.sql(HEALING, f"{sys.executable} {file}")
+    stopping.bench.sql(HEALING, f"{sys.executable} {script(tmp_path, began)}")
     stopping.begin(silver=BROKEN)
-    stopping.until(lambda: began.exists() and began.read_text())
+    stopping.until(lambda: said(began))
     stopping.flag("pipeline", "@")
     stopping.let_go()
 
-    assert not Path(f"/proc/{began.read_text()}").exists()
+    assert not lives(said(began))
     [(status,)] = stopping.bench.sql("SELECT status FROM requests WHERE selection = '[\"@\"]'")
     assert status == "stopped"
+    stopping.is_clean()
+    assert stopping.silver() == []
     stopping.release()
     assert stopping.silver() == RIGHT
     stopping.bench.sql(UNPAIRED)

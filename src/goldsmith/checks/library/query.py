@@ -27,15 +27,12 @@ def query(rows: Rows, context: Context, /, sql: str) -> Extra:
         for name in _NAME.findall(sql):
             if name not in views:
                 views[name] = context.dataset(name)
+        # They stay: Spark Connect looks for them when the query runs. The session is a stage's own.
         names = {name: f"goldsmith_{token_hex(8)}" for name in views}
-        try:
-            for name, view in names.items():
-                views[name].createOrReplaceTempView(view)
-            found = all_rows.sparkSession.sql(_NAME.sub(lambda match: names[match[1]], sql))
-            found.schema  # noqa: B018 - resolved while the views are there
-        finally:
-            for view in names.values():
-                all_rows.sparkSession.catalog.dropTempView(view)
+        for name, view in names.items():
+            views[name].createOrReplaceTempView(view)
+        found = all_rows.sparkSession.sql(_NAME.sub(lambda match: names[match[1]], sql))
+        found.schema  # noqa: B018 - what is wrong with the SQL is said here, of this check alone
         return found.agg(F.count(F.lit(1)).alias("broken"))
 
     return Extra(
