@@ -3,7 +3,7 @@
 Spark reads one JSON value of a file or line and is silent about whatever follows it. So the
 beginning of every file is looked at first. Plain lines go through Spark's own JSON reader, the
 quickest there is; documents, and lines of files that hold more than one value in some, are
-wrapped in an object of ours, in which nothing can follow a value unnoticed. That takes almost
+wrapped in an object of ours, in which nothing can follow a value unnoticed. That takes about
 twice the time, so whoever wants it for every line of a source says `check_lines`. A document
 stands or falls as a whole.
 """
