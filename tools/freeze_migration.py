@@ -1,4 +1,4 @@
-"""Write the SQL a migration runs, as the definitions are today: `freeze_migration.py 0004`.
+"""Write the SQL a migration runs, as the definitions are today: `freeze_migration.py 0005`.
 
 Only for a migration that was never released: a released one must not change any more.
 """
@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import sys
 
-from goldsmith.catalog.definitions import TABLES
 from goldsmith.catalog.migrations import frozen
 from goldsmith.journal import definitions
 
-REVISION = "0004"
+REVISION = "0005"
+#: The names of the indexes that are new in it.
 MADE = (
-    TABLES["healing_limits"],
-    TABLES["severities"],
-    TABLES["notification_routes"],
-    definitions.healing_uses,
-    definitions.files_aside,
-    definitions.incidents,
-    definitions.outbox,
+    "ix_runs_request",
+    "ix_stage_runs_target",
+    "ix_input_files_stage_run",
+    "ix_input_snapshots_stage_run",
+    "ix_healing_uses_at",
+    "ix_incidents_status",
 )
 
 
@@ -27,7 +26,8 @@ def main(revision: str) -> None:
     """Write the two files of the migration."""
     if revision != REVISION:
         sys.exit(f"Only {REVISION} is made from today's definitions, not {revision}.")
-    frozen.freeze(revision, MADE)
+    known = {str(index.name): index for table in definitions.OBSERVED for index in table.indexes}
+    frozen.freeze(revision, [known[name] for name in MADE])
 
 
 if __name__ == "__main__":

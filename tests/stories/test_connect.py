@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,24 @@ def test_a_setting_that_a_session_may_not_have_is_refused_by_its_name(here: Envi
 
     assert [run["error_code"] for run in runs] == ["SparkSettingRefused"]
     assert "spark.sql.extensions" in runs[0]["error_message"]
+
+
+@pytest.mark.soak
+def test_lines_of_more_than_one_value_are_kept_aside_on_the_server_too(here: Environment) -> None:
+    catalog = _prepare(here)
+    plain, _slow = _CATALOG.replace("jsonl,", "jsonl, options: {check_lines: true},").split(
+        "    timeout_sec"
+    )
+    catalog.write_text(plain)
+    raw = here.folder / ".goldsmith" / "s3" / "shop" / "raw" / "1.jsonl"
+    raw.write_text('{"id": 1}\n' * 2000 + '{"id": 2}{"id": 3}\n[{"id": 4}, {"id": 5}]\n')
+    with prompt(here) as goldsmith:
+        goldsmith.say("catalog", "migrate", "--yes")
+        goldsmith.say("apply", str(catalog), "--yes")
+        [run] = goldsmith.ask("run")
+        shown = goldsmith.ask("runs", "show", run["run_id"])
+        kept = goldsmith.ask("quarantine", "show", "bronze_numbers")
+
+    [stage] = shown["stage_runs"]
+    assert (stage["rows_written"], stage["rows_quarantined"]) == (2002, 1)
+    assert '{"id": 2}{"id": 3}' in json.dumps(kept).replace('\\"', '"')

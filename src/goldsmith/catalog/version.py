@@ -5,4 +5,4 @@ from __future__ import annotations
 
 #: The newest migration. A test holds it to Alembic's own head, so that opening a catalog need
 #: not import Alembic.
-VERSION = "0004"
+VERSION = "0005"

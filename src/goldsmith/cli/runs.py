@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from goldsmith.cli.forget import forget
 from goldsmith.cli.output import Door, json_option, pass_door, show, table
 from goldsmith.cli.times import between, local
 
@@ -21,6 +22,9 @@ _STATUSES = (
 @click.group()
 def runs() -> None:
     """What was carried out: runs, their stages, their events."""
+
+
+runs.add_command(forget)
 
 
 @runs.command("list")

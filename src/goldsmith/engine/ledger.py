@@ -29,14 +29,11 @@ class Consumed:
 
 _NOTE_FILES = Prepared(sa.insert(input_files))
 _NOTE_SNAPSHOTS = Prepared(sa.insert(input_snapshots).values(at=now()))
-# The stage is named too: the key begins with it, and without it every row of all stages is read.
+# The stage is not named: SQLite would go through all of it, by the key, and not by the index.
 _COUNT = tuple(
     Prepared(
         sa.update(table)
-        .where(
-            table.c.consumer == sa.bindparam("stage"),
-            table.c.stage_run_id == sa.bindparam("published"),
-        )
+        .where(table.c.stage_run_id == sa.bindparam("published"))
         .values(counted=True)
     )
     for table in (input_files, input_snapshots)
@@ -80,10 +77,10 @@ def note(connection: sa.Connection, consumer: str, stage_run_id: str, consumed: 
         noting.run_all(connection, rows)
 
 
-def count(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
+def count(connection: sa.Connection, stage_run_id: str) -> None:
     """What a stage run noted counts from now on: it was published."""
     for counting in _COUNT:
-        counting.run(connection, {"stage": consumer, "published": stage_run_id})
+        counting.run(connection, {"published": stage_run_id})
 
 
 def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:

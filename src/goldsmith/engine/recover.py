@@ -82,7 +82,7 @@ def _settle(tools: Tools, destination: Destination, left: StageRun) -> StageRun:
 def count(tools: Tools, stage_run: StageRun, connection: sa.Connection) -> None:
     """What a published stage run consumed counts, and what it was for is written down."""
     consumer = f"{stage_run.pipeline_id}-{stage_run.stage_order}"
-    ledger.count(connection, consumer, stage_run.stage_run_id)
+    ledger.count(connection, stage_run.stage_run_id)
     if stage_run.facts.get("starts_over"):
         ledger.start_over(connection, consumer, stage_run.stage_run_id)
     restored_to = stage_run.facts.get("restored_to")

@@ -20,12 +20,14 @@ runs = define(
     tables.Run.table,
     sa.Index("ix_runs_pipeline", "pipeline_id", "started_at"),
     sa.Index("ix_runs_status", "status"),
+    sa.Index("ix_runs_request", "request_id"),
 )
 stage_runs = define(
     tables.StageRun.table,
     sa.Index("ix_stage_runs_run", "run_id"),
     sa.Index("ix_stage_runs_stage", "pipeline_id", "stage_order", "started_at"),
     sa.Index("ix_stage_runs_status", "status"),
+    sa.Index("ix_stage_runs_target", "target_id", "status", "ended_at"),
 )
 expectations = define(tables.Expectation.table)
 leases = define(tables.Lease.table, sa.Index("ix_leases_owner", "owner"))
@@ -33,8 +35,10 @@ retention_pass = define(tables.RetentionPass.table)
 verdicts = define(
     tables.Verdict.table, sa.Index("ix_verdicts_dataset", "dataset_id", "check_name", "at")
 )
-input_files = define(tables.InputFile.table)
-input_snapshots = define(tables.InputSnapshot.table)
+input_files = define(tables.InputFile.table, sa.Index("ix_input_files_stage_run", "stage_run_id"))
+input_snapshots = define(
+    tables.InputSnapshot.table, sa.Index("ix_input_snapshots_stage_run", "stage_run_id")
+)
 restores = define(tables.Restore.table, sa.Index("ix_restores_dataset", "dataset_id", "ended_at"))
 kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
@@ -42,10 +46,13 @@ healing_uses = define(
     tables_of_healing.HealingUse.table,
     sa.Index("ix_healing_uses_pair", "error_code", "remedy", "at"),
     sa.Index("ix_healing_uses_request", "request_id"),
+    sa.Index("ix_healing_uses_at", "at"),
 )
 files_aside = define(tables_of_healing.FileAside.table)
 incidents = define(
-    tables_of_healing.Incident.table, sa.Index("ix_incidents_about", "about", "status")
+    tables_of_healing.Incident.table,
+    sa.Index("ix_incidents_about", "about", "status"),
+    sa.Index("ix_incidents_status", "status"),
 )
 outbox = define(tables_of_healing.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
 

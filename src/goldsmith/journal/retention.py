@@ -32,6 +32,19 @@ class Forgotten:
     requests: int
 
 
+def to_forget(journal: Journal, moment: datetime) -> Forgotten:
+    """What `forget_before` would forget; nothing is changed."""
+    with journal.reading() as connection:
+        return Forgotten(
+            **{
+                name: connection.execute(
+                    sa.select(sa.func.count()).select_from(table).where(is_old)
+                ).scalar_one()
+                for name, (table, is_old) in _old(moment).items()
+            }
+        )
+
+
 def forget_before(journal: Journal, moment: datetime, *, actor: str | None = None) -> Forgotten:
     """Forget events, and runs and requests that were over, before a moment.
 
@@ -39,18 +52,12 @@ def forget_before(journal: Journal, moment: datetime, *, actor: str | None = Non
     kept rows aside stays too: they count in the quarantine because it was published. The ledgers
     of files and snapshots are no part of this: they decide what is read again.
     """
-    old_runs = sa.select(runs.c.run_id).where(
-        runs.c.ended_at < moment, ~_has_newest_success(), ~_keeps_rows_aside()
-    )
-    old_stage_runs = sa.select(stage_runs.c.stage_run_id).where(stage_runs.c.run_id.in_(old_runs))
     with journal.writing() as connection:
         forgotten = Forgotten(
-            events=_forget_events(connection, moment),
-            verdicts=_delete(connection, verdicts, verdicts.c.stage_run_id.in_(old_stage_runs)),
-            # Runs come last: the others ask which of them are old.
-            stage_runs=_delete(connection, stage_runs, stage_runs.c.run_id.in_(old_runs)),
-            runs=_delete(connection, runs, runs.c.run_id.in_(old_runs)),
-            requests=_delete(connection, requests, requests.c.ended_at < moment),
+            **{
+                name: _delete(connection, table, is_old, moment)
+                for name, (table, is_old) in _old(moment).items()
+            }
         )
         journal.record(
             EventsForgotten(
@@ -65,10 +72,29 @@ def forget_before(journal: Journal, moment: datetime, *, actor: str | None = Non
     return forgotten
 
 
-def _forget_events(connection: sa.Connection, moment: datetime) -> int:
+def _old(moment: datetime) -> dict[str, tuple[sa.Table, Any]]:
+    """What is old, in an order to forget it in: the others ask which runs are."""
+    old_runs = sa.select(runs.c.run_id).where(
+        runs.c.ended_at < moment, ~_has_newest_success(), ~_keeps_rows_aside()
+    )
+    old_stage_runs = sa.select(stage_runs.c.stage_run_id).where(stage_runs.c.run_id.in_(old_runs))
+    return {
+        "events": (audit_log, audit_log.c.at < moment),
+        "verdicts": (verdicts, verdicts.c.stage_run_id.in_(old_stage_runs)),
+        "stage_runs": (stage_runs, stage_runs.c.run_id.in_(old_runs)),
+        "runs": (runs, runs.c.run_id.in_(old_runs)),
+        "requests": (requests, requests.c.ended_at < moment),
+    }
+
+
+def _delete(connection: sa.Connection, table: sa.Table, which: Any, moment: datetime) -> int:
+    deleting = sa.delete(table).where(which)
+    if table is not audit_log:
+        return connection.execute(deleting).rowcount
+    # Events are deleted through the one marked path there is for it.
     mark = sa.func.txid_current() if connection.dialect.name == "postgresql" else 0
     connection.execute(sa.insert(retention_pass).values(transaction_id=mark, older_than=moment))
-    forgotten = _delete(connection, audit_log, audit_log.c.at < moment)
+    forgotten = connection.execute(deleting).rowcount
     connection.execute(sa.delete(retention_pass))
     return forgotten
 
@@ -102,7 +128,3 @@ def _keeps_rows_aside() -> Any:
         )
         .exists()
     )
-
-
-def _delete(connection: sa.Connection, table: sa.Table, which: Any) -> int:
-    return connection.execute(sa.delete(table).where(which)).rowcount

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.definitions import TABLES
 from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline
 from goldsmith.healing.codes import codes
@@ -136,18 +137,31 @@ def _fresh(
 
 def _last_updates(connection: sa.Connection) -> dict[str, datetime]:
     # A stage that found nothing new has seen to it that its dataset is up to date.
-    asked = (
-        sa.select(stage_runs.c.target_id, sa.func.max(stage_runs.c.ended_at))
+    # The newest by each status: an index goes straight to it, a maximum reads all history.
+    newest = [_newest_end(status) for status in _FINE]
+    targets = TABLES["targets"]
+    read = StageRun.table.by_name["ended_at"].from_storage
+    ages = {}
+    for target, *ends in connection.execute(sa.select(targets.c.target_id, *newest)):
+        if there := [read(at) for at in ends if at is not None]:
+            ages[str(target)] = max(there)
+    return ages
+
+
+def _newest_end(status: RunStatus) -> sa.ScalarSelect[datetime | None]:
+    return (
+        sa.select(stage_runs.c.ended_at)
         .where(
-            stage_runs.c.status.in_([status.value for status in _FINE]),
+            stage_runs.c.target_id == TABLES["targets"].c.target_id,
+            stage_runs.c.status == status.value,
+            stage_runs.c.ended_at.is_not(None),
             # One that was left out, or only tried out, has seen to nothing.
             sa.or_(stage_runs.c.facts.is_(None), sa.not_(_says(LEFT_OUT))),
         )
-        .group_by(stage_runs.c.target_id)
+        .order_by(stage_runs.c.ended_at.desc())
+        .limit(1)
+        .scalar_subquery()
     )
-    found = connection.execute(asked)
-    read = StageRun.table.by_name["ended_at"].from_storage
-    return {str(target): read(at) for target, at in found if at is not None}
 
 
 def _says(fact: str) -> sa.ColumnElement[bool]:

@@ -7,6 +7,8 @@ from decimal import Decimal
 import pytest
 from drop import Drop, halves, plain
 
+from goldsmith.engine.readers.heads import HEAD
+
 
 def test_jsonl_is_a_record_a_line(drop: Drop) -> None:
     drop.put(
@@ -67,6 +69,7 @@ def test_lines_in_a_file_named_json_are_all_read(drop: Drop) -> None:
     [
         ("a.jsonl", '{"id": 1}{"id": 2}\n'),
         ("a.json", '{\n"id": 1\n}\n{\n"id": 2\n}'),
+        ("a.json", '{\n"id": 1\n}}\n{\n"id": 2\n}'),
         ("a.json", '[{"id": 1}] and more'),
     ],
 )
@@ -75,6 +78,60 @@ def test_values_that_follow_a_value_are_not_passed_over(drop: Drop, name: str, t
     good, texts = halves(drop.read("id BIGINT"))
     assert good == []
     assert "".join(texts).count('"id"') == text.count('"id"')
+
+
+SEVERAL = "it is not one JSON value: something follows the first in the same line"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": 1}{"id": 2}',
+        '{"id": 1} {"id": 2}',
+        '{"id": 1},{"id": 2}',
+        '{"id": 1}, ',
+        '{"id": 1} and more',
+        '{"id": 1}}',
+        '{"id": 1}}{"id": 2}',
+        '{"id": 1}]}{"id": 2}',
+        '[{"id": 1}]}{"id": 2}',
+        '{"id": 1}, "more": {"id": 2}',
+    ],
+)
+@pytest.mark.parametrize("far", [False, True])
+def test_a_line_of_more_than_one_value_is_kept_whole(drop: Drop, line: str, far: bool) -> None:
+    before = '{"id": 0}\n' * (HEAD if far else 1)
+    drop.put("a.jsonl", f'{before}{line}\n{{"id": 9}}\n')
+    read = drop.read("id BIGINT", check_lines=True) if far else drop.read("id BIGINT")
+    assert sorted(set(plain(read.rows))) == [0, 9]
+    assert plain(read.malformed, "_text", "_reason") == [(line.strip(), SEVERAL)]
+
+
+@pytest.mark.parametrize("check_lines", [False, True])
+def test_lines_that_look_like_more_are_one_value(drop: Drop, check_lines: bool) -> None:
+    lines = [
+        '\ufeff{"a": "}{", "b": {"c": "},{"}}',
+        '{"a": "1", "b": {"c": "x"}}  \r',
+        "",
+        "  ",
+        '  {"a": "2\\"}{", "b": null}\t',
+        '[{"a": "3"}, {"a": "4"}]',
+        "[]",
+    ]
+    drop.put("a.jsonl", "\n".join(lines))
+    good, texts = halves(drop.read("a STRING, b STRUCT<c: STRING>", check_lines=check_lines))
+    found = [("1", ("x",)), ('2"}{', None), ("3", None), ("4", None), ("}{", ("},{",))]
+    assert (good, texts) == (found, [])
+
+
+def test_lines_that_are_checked_tell_what_is_wrong_with_each(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1}\n{"id": 2\n{"id": "x"}\n')
+    read = drop.read("id BIGINT", check_lines=True)
+    assert plain(read.rows) == [1]
+    assert plain(read.malformed, "_text", "_reason") == [
+        ('{"id": "x"}', "a value in it does not fit the type of its column"),
+        ('{"id": 2', "it is not valid JSON"),
+    ]
 
 
 def test_a_document_stands_or_falls_as_a_whole_and_is_kept_once(drop: Drop) -> None:

@@ -1,7 +1,7 @@
 """Tables as they were when a migration was written: SQL kept in a file beside it.
 
 A migration must never change after it was released, while the definitions do. So a migration
-that makes tables runs the SQL the definitions gave on the day it was written, from
+that makes tables or indexes runs the SQL the definitions gave on the day it was written, from
 `versions/<revision>.<database>.sql`.
 """
 
@@ -28,26 +28,28 @@ def run(connection: sa.Connection, revision: str) -> None:
 
 def freeze(
     revision: str,
-    tables: Iterable[sa.Table],
+    made: Iterable[sa.Table | sa.Index],
     more: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write the statements that make these tables, and more by database, for both databases."""
+    """Write the statements that make these, and more by database, for both databases."""
     from sqlalchemy.dialects import postgresql, sqlite
 
-    kept = list(tables)
+    kept = list(made)
     for dialect in (sqlite.dialect(), postgresql.dialect()):  # type: ignore[no-untyped-call]
-        made = [*_statements(kept, dialect), *(more or {}).get(dialect.name, ())]
-        if any(_BREAK in statement for statement in made):
+        statements = [*_statements(kept, dialect), *(more or {}).get(dialect.name, ())]
+        if any(_BREAK in statement for statement in statements):
             raise ValueError("A statement holds an empty line after a semicolon: it would be cut.")
-        text = "".join(f"{statement}{_BREAK}" for statement in made)
+        text = "".join(f"{statement}{_BREAK}" for statement in statements)
         _file(revision, dialect.name).write_text(text)
 
 
-def _statements(tables: Iterable[sa.Table], dialect: sa.Dialect) -> Iterator[str]:
-    for table in tables:
-        yield str(CreateTable(table).compile(dialect=dialect)).strip()
-        for index in sorted(table.indexes, key=lambda index: str(index.name)):
-            yield str(CreateIndex(index).compile(dialect=dialect)).strip()
+def _statements(made: Iterable[sa.Table | sa.Index], dialect: sa.Dialect) -> Iterator[str]:
+    for one in made:
+        if isinstance(one, sa.Table):
+            yield str(CreateTable(one).compile(dialect=dialect)).strip()
+            yield from _statements(sorted(one.indexes, key=lambda i: str(i.name)), dialect)
+        else:
+            yield str(CreateIndex(one).compile(dialect=dialect)).strip()
 
 
 def _file(revision: str, database: str) -> Path:

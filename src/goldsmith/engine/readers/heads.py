@@ -28,6 +28,9 @@ from goldsmith.planning.places import Places
 
 Found = TypeVar("Found")
 _LONGEST_LINE = 1 << 20
+#: Lines are looked at one by one up to here: as much as is read of a file at once anyway.
+HEAD = 8192
+_JSON = json.JSONDecoder()
 #: Looks at this many files at once where each is a request to a server.
 _AT_ONCE = 16
 
@@ -132,6 +135,8 @@ def json_shapes(reading: Reading) -> list[JsonShape]:
     said = reading.options.get("multiLine")
     if said is not None and said.lower() == "true":
         return [JsonShape.DOCUMENT for _ in reading.files]
+    if reading.options.is_on("check_lines"):
+        return [JsonShape.CROWDED_LINES for _ in reading.files]
     documents = reading.format == "json" and said is None
     encoding, line_sep = encoding_of(reading), reading.options.get("lineSep")
 
@@ -152,16 +157,36 @@ def _json_shape(
 
 
 def _shape_of(stream: io.TextIOBase, documents: bool, line_sep: str | None) -> JsonShape:
-    line = next((line.strip() for line in _lines(stream, line_sep) if line.strip()), "")
+    lines = (line.strip() for line in _lines(stream, line_sep))
+    full = (line for line in lines if line)
+    line = next(full, "")
     if len(line) >= _LONGEST_LINE:
         # Whatever it is, lines that hold no value are found to be malformed, not passed over.
         return JsonShape.LINES
     try:
-        value, end = json.JSONDecoder().raw_decode(line)
+        value, end = _JSON.raw_decode(line)
     except ValueError:
-        return JsonShape.DOCUMENT if documents else JsonShape.LINES
-    alone = isinstance(value, dict) and end == len(line)
-    return JsonShape.LINES if alone else JsonShape.CROWDED_LINES
+        if documents:
+            return JsonShape.DOCUMENT
+    else:
+        if not isinstance(value, dict) or end < len(line):
+            return JsonShape.CROWDED_LINES
+    crowded = any(_holds_more(other) for other in _up_to(HEAD - len(line), full))
+    return JsonShape.CROWDED_LINES if crowded else JsonShape.LINES
+
+
+def _holds_more(line: str) -> bool:
+    """Something follows the first value of a line."""
+    try:
+        return _JSON.raw_decode(line)[1] < len(line)
+    except ValueError:
+        return False
+
+
+def _up_to(size: int, lines: Iterator[str]) -> Iterator[str]:
+    while size > 0 and (line := next(lines, None)) is not None:
+        size -= len(line)
+        yield line
 
 
 def avro_schemas(reading: Reading) -> list[str]:

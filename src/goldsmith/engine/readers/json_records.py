@@ -2,8 +2,10 @@
 
 Spark reads one JSON value of a file or line and is silent about whatever follows it. So the
 beginning of every file is looked at first. Plain lines go through Spark's own JSON reader, the
-quickest there is; documents, and lines that hold more than one object, are wrapped in an object
-of ours, in which nothing can follow a value unnoticed. A document stands or falls as a whole.
+quickest there is; documents, and lines of files that hold more than one value in some, are
+wrapped in an object of ours, in which nothing can follow a value unnoticed. That takes about
+twice the time, so whoever wants it for every line of a source says `check_lines`. A document
+stands or falls as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _BROKEN = literal("it is not valid JSON")
-_CROWDED = literal("it is not one JSON value: broken, or several with no line break between them")
+_CROWDED = "it is not one JSON value: something follows the first in the same {}"
 _MISFIT = literal("a value in it does not fit the type of its column")
 
 
@@ -89,7 +91,7 @@ def _wrapped(
     reading: Reading, files: list[FileSeen], schema: StructType, *, whole: bool
 ) -> DataFrame:
     from pyspark.sql import functions as F
-    from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+    from pyspark.sql.types import ArrayType, BooleanType, StringType, StructField, StructType
 
     # Not by its method `text`, which has a word of its own on wholetext.
     raw = reading.reader(wholetext=whole).format("text").load(reading.addresses(files))
@@ -103,28 +105,38 @@ def _wrapped(
         *partitions,
         source_file(raw, files, reading.places),
     ).where("text <> ''")
-    head = F.when(F.col("text").startswith("["), '{"many":').otherwise('{"one":')
-    wrapped = texts.withColumn("wrapped", F.concat(head, "text", F.lit("}")))
+    # What ends our array too early is not JSON, and what ends our object hides its last field.
+    is_array = F.col("text").startswith("[")
+    head = F.when(is_array, '{"many":').otherwise('{"many":[')
+    tail = F.when(is_array, ',"end":true}').otherwise('],"end":true}')
+    wrapped = texts.withColumn("wrapped", F.concat(head, "text", tail))
     shape = StructType(
         [
             StructField("many", ArrayType(schema)),
-            StructField("one", schema),
+            StructField("end", BooleanType()),
             StructField(CORRUPT, StringType()),
         ]
     )
     options = reading.options.but({"mode": reading.mode, "columnNameOfCorruptRecord": CORRUPT})
     said = options.for_spark(reading.places)
     parsed = wrapped.withColumn("parsed", F.from_json("wrapped", shape, said))
-    records = F.when(F.col(f"parsed.{CORRUPT}").isNotNull(), F.array(F.lit(None).cast(schema)))
-    records = records.otherwise(F.coalesce("parsed.many", F.array("parsed.one")))
+    more = ~is_array & (F.size("parsed.many") > 1)
+    broken = F.col(f"parsed.{CORRUPT}").isNotNull() | F.col("parsed.end").isNull() | more
+    records = F.when(broken, F.array(F.lit(None).cast(schema))).otherwise(F.col("parsed.many"))
     # With posexplode_outer an empty array is a row without a position; with explode Spark would
     # ask for its size first, and so parse every record twice.
-    rows = parsed.select("*", F.posexplode_outer(records).alias("place", "record"))
+    rows = parsed.select(
+        "*", broken.alias("broken"), F.posexplode_outer(records).alias("place", "record")
+    )
     rows = rows.where("place IS NOT NULL")
-    text = f"CASE WHEN record IS NULL THEN IF(parsed.{CORRUPT} IS NULL, 'null', text) END"
+    text = "CASE WHEN record IS NULL THEN IF(broken, text, 'null') END"
+    # By itself, a value hides what follows it; wrapped, it does not.
+    crowded = literal(_CROWDED.format("file" if whole else "line"))
     reason = (
-        f"CASE WHEN record IS NULL THEN"
-        f" IF(try_parse_json(wrapped) IS NULL, {_CROWDED}, {_MISFIT}) END"
+        f"CASE WHEN record IS NOT NULL THEN NULL"
+        f" WHEN broken AND parsed.{CORRUPT} IS NULL THEN {crowded}"
+        f" WHEN try_parse_json(wrapped) IS NOT NULL THEN {_MISFIT}"
+        f" WHEN try_parse_json(text) IS NULL THEN {_BROKEN} ELSE {crowded} END"
     )
     return rows.select(
         *(F.col("record")[column].alias(column) for column in schema.names),
