@@ -233,6 +233,8 @@ def overhead(bench: Bench) -> None:
 
 def growth(bench: Bench) -> None:
     """The same rows in more files, and the same small load on a longer history."""
+    for _ in range(3):  # what comes first would pay for the JVM's learning
+        warm(bench, ["merge"])
     print("bronze of 200,000 rows by number of files, against reading and writing by hand")
     for files in (1, 10, 100, 1000):
         name = f"files_{files}"

@@ -38,6 +38,7 @@ from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.engine import cancel, session
 from goldsmith.engine.run import Orders
+from goldsmith.engine.stopping import GRACE_SECONDS
 from goldsmith.engine.work import Asked, Tools
 from goldsmith.planning import applying
 from goldsmith.runtime import Runtime
@@ -45,7 +46,6 @@ from goldsmith.scheduling import loop
 from goldsmith.scheduling.workshop import workshop
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
-GRACE = 2.0
 _TOML = 'name = "bench"\n[spark]\ndriver_memory = "1g"\n'
 BRONZE = """
 pipelines: [{pipeline_id: raw}]
@@ -349,7 +349,7 @@ def _early(project: Project, tools: Tools, spark: SparkSession, said: Any) -> bo
 def _crossed(project: Project, said: Any, plain: list[Trial]) -> Iterator[bool]:
     ours = [by_process(project, CROSS, 3) for _ in range(said.processes)]
     yield say("a cross join: the driver is back", 0.5, ours, plain, TIMES[0])
-    yield say("a cross join: the last task ended", GRACE + 2, ours, plain, TIMES[1])
+    yield say("a cross join: the last task ended", GRACE_SECONDS + 2, ours, plain, TIMES[1])
 
 
 def _writes(spark: SparkSession, sql: str, number: int) -> Callable[[], object]:

@@ -119,19 +119,21 @@ def _by_hash(
 ) -> dict[int, dict[str, int]]:
     """The rows of each key and how many different hashes they have.
 
-    Hashes are shipped in sets, each of one bucket: several times quicker than a group for each
-    hash. There are so many buckets that Spark sorts by them and holds one set at a time.
+    Hashes are shipped in lists, each of one bucket, and made sets of there: several times quicker
+    than a group for each hash. There are so many buckets that Spark sorts by them and holds one
+    list at a time.
     """
     from pyspark.sql import functions as F
 
     bits = (len(wanted) - 1).bit_length()
     bucket = _lowest(F.col("_hash"), bits + _BUCKET_BITS)
-    sets = (
+    lists = (
         _hashes(rows, list(wanted.values()), bits).groupBy(bucket.alias("_bucket"))
-        .agg(F.count(F.lit(1)).alias("_n"), F.size(F.collect_set("_hash")).alias("_different"))
+        .agg(F.collect_list("_hash").alias("_list"))
     )  # fmt: skip
-    counted = sets.groupBy(_lowest(F.col("_bucket"), bits).alias("_key")).agg(
-        F.sum("_n").alias("rows"), F.sum("_different").alias("distinct")
+    counted = lists.groupBy(_lowest(F.col("_bucket"), bits).alias("_key")).agg(
+        F.sum(F.size("_list")).alias("rows"),
+        F.sum(F.size(F.array_distinct("_list"))).alias("distinct"),
     )
     got = {row["_key"]: row for row in counted.collect()}
     found = {}

@@ -179,20 +179,25 @@ def as_lines(plan: Plan, *, verbose: bool, most: int) -> Iterator[str]:
     if len(plan.stages) > most:
         yield f"… and {len(plan.stages) - most:,} more stages; select some, or use --json."
     counts = {fate: len(plan.of(fate)) for fate in Fate}
-    said = ", ".join(f"{number:,} {_FATES[fate]}" for fate, number in counts.items() if number)
+    said = ", ".join(_said(number, *_FATES[fate]) for fate, number in counts.items() if number)
     pipelines = len({planned.near.stage.pipeline_id for planned in plan.stages})
     yield (
-        f"{len(plan.stages):,} stages of {pipelines:,} pipelines: {said or 'nothing to do'}. "
+        f"{_said(len(plan.stages), 'stage', 'stages')} of "
+        f"{_said(pipelines, 'pipeline', 'pipelines')}: {said or 'nothing to do'}. "
         f"Environment {plan.environment}, catalog revision {plan.revision}."
     )
 
 
+def _said(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
+
+
 _FATES = {
-    Fate.RUN: "will run",
-    Fate.READY: "may run",
-    Fate.SKIP: "have nothing new",
-    Fate.STOPPED: "are stopped",
-    Fate.BLOCKED: "are blocked",
+    Fate.RUN: ("will run", "will run"),
+    Fate.READY: ("may run", "may run"),
+    Fate.SKIP: ("has nothing new", "have nothing new"),
+    Fate.STOPPED: ("is stopped", "are stopped"),
+    Fate.BLOCKED: ("is blocked", "are blocked"),
 }
 _MARKS = {
     Fate.RUN: "▶",
