@@ -66,6 +66,9 @@ def audit_rows(
         steps, facts = [], {}
     judged = _judge(work, writing, destination, aside, seconds=seconds)
     publishes = not judged.failures and work.asked.limit is None
+    if not judged.failures:
+        faults.reach("audited")
+    # The lease is asked for last: whoever lost it meanwhile, or cannot ask, publishes nothing.
     with tools.journal.writing(lasts=publishes) as connection:
         is_mine = held.renew(connection)
         if is_mine:

@@ -110,7 +110,6 @@ def _write(spark: SparkSession, work: Work, tools: Tools, held: Held, chosen: Ch
     )
     took = time.monotonic() - started
     judging.audit_rows(work, tools, held, writing, destination, aside, written, seconds=took)
-    faults.reach("audited")
     if work.asked.limit is not None:
         return _tried_out(work, tools, destination)
     faults.reach("before-publish")
