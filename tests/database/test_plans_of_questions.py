@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import sqlalchemy as sa
@@ -16,6 +17,7 @@ import sqlalchemy as sa
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.pipelines import Pipeline, Stage
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.catalog.rows import Row
 from goldsmith.engine import ledger, states
 from goldsmith.journal import healing, incidents, runs
@@ -95,9 +97,17 @@ def plans(engine: sa.Engine) -> Iterator[list[str]]:
             found.append("\n".join(str(row[-1]) for row in cursor.fetchall()))
             cursor.close()
 
+    plain = Prepared._execute
+
+    def execute(self: Prepared, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
+        ready = self._for(connection.dialect, values)
+        look(connection, None, ready.text, ready.bound(values))
+        return plain(self, connection, values)
+
     sa.event.listen(engine, "before_cursor_execute", look)
     try:
-        yield found
+        with mock.patch.object(Prepared, "_execute", execute):  # SQLAlchemy hears nothing of these
+            yield found
     finally:
         sa.event.remove(engine, "before_cursor_execute", look)
 
