@@ -14,6 +14,8 @@ from goldsmith.checks import keys, partitions
 from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
+from goldsmith.checks.native import jobs as native
+from goldsmith.checks.native.stored import Stored
 from goldsmith.checks.outcome import Outcome, outcome_of, raised
 from goldsmith.checks.planned import PlannedCheck
 from goldsmith.checks.putting import Put, put
@@ -96,9 +98,11 @@ class Evaluation:
 
         self._apart(tuple(self._put.values()), resolve)
 
-    def measure(self, rows: DataFrame) -> dict[str, Any]:
-        """The riding measures in a pass of their own."""
+    def measure(self, rows: DataFrame, stored: Stored | None = None) -> dict[str, Any]:
+        """The riding measures in a pass of their own; over files, as far as it goes, by Arrow."""
         got: dict[str, Any] = {}
+        if stored is not None:
+            got = native.measure(rows, self._all_riding(), stored)
 
         def run(chosen: Sequence[Put]) -> None:
             from pyspark.sql import functions as F
@@ -112,10 +116,27 @@ class Evaluation:
                 row = rows.agg(F.count(F.lit(1)).alias("rows"), *columns).collect()[0]
                 got.update(row.asDict())
 
-        self._apart([one for one in self._put.values() if list(_riding(one))], run)
+        self._apart(
+            [
+                one
+                for one in self._put.values()
+                if any(f"{name}_{one.place}" not in got for name, _ in _riding(one))
+            ],
+            run,
+        )
         return got
 
-    def measure_beside(self, rows: DataFrame, *, few: bool = False) -> Measured:
+    def _all_riding(self) -> dict[str, Column]:
+        from pyspark.sql import functions as F
+
+        named = {
+            f"{name}_{one.place}": column for one in self._sound() for name, column in _riding(one)
+        }
+        return {"rows": F.count(F.lit(1)), **named} if named else {}
+
+    def measure_beside(
+        self, rows: DataFrame, stored: Stored | None = None, *, few: bool = False
+    ) -> Measured:
         """What cannot ride: keys, joins, windows, queries. `few` rows are grouped at once."""
         got: Measured = {}
 
@@ -126,10 +147,13 @@ class Evaluation:
                 if isinstance(one.asked, Keys) and not few
             }
             if hashed:
-                got.update(keys.count(rows, hashed))
+                got.update(keys.count(rows, hashed, known))
             plans = {one.place: _beside(rows, one) for one in chosen if one.place not in hashed}
             got.update(keys.collect(plans))
 
+        known: dict[int, dict[str, int]] = {}
+        if stored is not None and not few:
+            known = native.count_keys(rows, self.keys(), stored)
         beside = [one for one in self._put.values() if _is_beside(one)]
         self._apart(beside, run)
         return got
@@ -171,12 +195,17 @@ class Evaluation:
 
 
 def evaluate(
-    rows: DataFrame, checks: Sequence[PlannedCheck], context: Context, *, few: bool = False
+    rows: DataFrame,
+    checks: Sequence[PlannedCheck],
+    context: Context,
+    *,
+    few: bool = False,
+    stored: Stored | None = None,
 ) -> list[Outcome]:
     """Put the checks to rows at rest: one pass for all that ride, few jobs for the others."""
     evaluation = Evaluation(rows.schema, checks, context)
-    measured = evaluation.measure(rows)
-    beside = evaluation.measure_beside(rows, few=few)
+    measured = evaluation.measure(rows, stored)
+    beside = evaluation.measure_beside(rows, stored, few=few)
     return evaluation.outcomes(measured, beside)
 
 

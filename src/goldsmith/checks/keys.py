@@ -97,12 +97,23 @@ def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
     )
 
 
+def is_hashed(keys: Keys) -> bool:
+    """Hashes of the key are enough to count it by; else its values are asked for."""
+    return keys.wanted is None
+
+
 def count(
-    rows: DataFrame, wanted: Mapping[int, tuple[Keys, Column | None]]
+    rows: DataFrame,
+    wanted: Mapping[int, tuple[Keys, Column | None]],
+    known: Mapping[int, dict[str, int]],
 ) -> dict[int, dict[str, Any]]:
-    """The counts of all keys: one job of hashes, and one of suspects where there are any."""
-    hashed = {place: pair for place, pair in wanted.items() if pair[0].wanted is None}
-    found = _by_hash(rows, hashed) if hashed else {}
+    """The counts of all keys: one job of hashes, and one of suspects where there are any.
+
+    Of some the hashes may be known by now.
+    """
+    hashed = {place: pair for place, pair in wanted.items() if is_hashed(pair[0])}
+    unknown = {place: pair for place, pair in hashed.items() if place not in known}
+    found = {**known, **(_by_hash(rows, unknown) if unknown else {})}
     plans = {
         place: exact(rows, keys, where)
         for place, (keys, where) in wanted.items()

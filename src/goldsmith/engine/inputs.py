@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.catalog.datasets import Source
-from goldsmith.engine import staging
+from goldsmith.checks.native.stored import Stored
+from goldsmith.engine import staging, stored
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.names import literal, name
@@ -207,24 +208,33 @@ def in_window(schema: StructType, rows_of: RowsOf) -> str:
     return f"{column} >= {start} AND {column} < {end}"
 
 
-def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str) -> DataFrame:
+class Whole(NamedTuple):
+    """All rows of a dataset, and the files they lie in if these hold nothing else."""
+
+    rows: DataFrame
+    stored: Stored | None = None
+
+
+def everything(spark: SparkSession, dataset: Dataset, tools: Tools, scratch: str) -> Whole:
     """All rows of a dataset as they are published; a warehouse's are put into `scratch` first."""
     match dataset_kind(dataset):
         case "files":
             files = tools.increments.files(dataset)
-            return _files(spark, dataset, files, tools).rows.drop(SOURCE_FILE)
+            return Whole(_files(spark, dataset, files, tools).rows.drop(SOURCE_FILE))
         case "table":
             table = _table(spark, dataset)
             # One snapshot, however often it is read and whoever publishes meanwhile.
             snapshot = table.current_snapshot()
-            reader = spark.read if snapshot is None else spark.read.option("versionAsOf", snapshot)
-            return reader.table(table.sql_name)
+            if snapshot is None:
+                return Whole(spark.read.table(table.sql_name))
+            rows = spark.read.option("versionAsOf", snapshot).table(table.sql_name)
+            return Whole(rows, stored.of_table(tools.places, table.parts[1:], snapshot))
         case _:
             assert dataset.target is not None
             location = dataset.target.location or dataset.target.target_id
             folder = f"{scratch}/{location}"
             tools.warehouse(str(dataset.target.type)).unload(location, folder)
-            return spark.read.parquet(staging.for_spark(folder))
+            return Whole(spark.read.parquet(staging.for_spark(folder)))
 
 
 def _files(

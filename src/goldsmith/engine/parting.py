@@ -16,9 +16,11 @@ from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.checks.keys import any_null, takes_part
 from goldsmith.checks.measures import Keys
+from goldsmith.engine import staging, stored
 from goldsmith.engine.destinations.destination import Order
 from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE, side_of
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.places import Places
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -73,15 +75,18 @@ class Parted:
         return self.rows.where(f"{SIDE} = {ASIDE}").drop(SIDE)
 
 
-def part(order: Order, folder: str, *, as_iceberg: bool = False) -> Parted:
+def part(order: Order, places: Places, folder: str, *, as_iceberg: bool = False) -> Parted:
     """Write the rows down once, measured on the way; then say where each belongs."""
-    seen = _stage(order, folder, as_iceberg=as_iceberg)
-    staged = _staged(order, folder)
+    seen = _stage(order, staging.for_spark(folder), as_iceberg=as_iceberg)
+    staged = _staged(order, staging.for_spark(folder))
     measured = order.split.counted(seen, lambda: staged)
     counts = {GOOD: measured["kept"], ASIDE: measured["aside"], OUT: measured["out"]}
     beside: Measured = {}
     if order.measure_beside is not None:
-        beside = order.measure_beside(staged.drop(SIDE))
+        rows = staged.drop(SIDE)
+        sides = [f"{folder}/{SIDE}={side}" for side in counts]
+        lying = stored.of_staged(places, sides, rows.columns, measured["rows"])
+        beside = order.measure_beside(rows, lying)
     repeats = _repeating(order, measured, beside)
     if not repeats:
         return Parted(

@@ -16,6 +16,7 @@ from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import Snapshot
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation
+from goldsmith.checks.native.stored import Stored
 from goldsmith.checks.planned import PlannedCheck
 from goldsmith.checks.profile import ColumnProfile, profile
 from goldsmith.checks.summary import Summary
@@ -77,6 +78,7 @@ def put_checks(
     checks: Sequence[PlannedCheck],
     context: Context,
     *,
+    stored: Stored | None = None,
     audit_id: str = "",
     dataset_id: str | None = None,
     hide: frozenset[str] = frozenset(),
@@ -85,9 +87,9 @@ def put_checks(
     evaluation = Evaluation(rows.schema, checks, context)
     evaluation.prove(rows)
     started = time.monotonic()
-    measured = evaluation.measure(rows)
+    measured = evaluation.measure(rows, stored)
     riding = time.monotonic() - started
-    beside = evaluation.measure_beside(rows)
+    beside = evaluation.measure_beside(rows, stored)
     both = time.monotonic() - started
     outcomes = evaluation.outcomes(measured, beside)
     found = samples.look(evaluation, rows, measured, beside, {}, hide=hide)
@@ -117,7 +119,13 @@ def audit_dataset(
         found = inputs.everything(spark, dataset, tools, scratch)
         hide = samples.personal(dataset.target)
         summary, judged = put_checks(
-            found, checks, context, audit_id=audit_id, dataset_id=dataset_id, hide=hide
+            found.rows,
+            checks,
+            context,
+            stored=found.stored,
+            audit_id=audit_id,
+            dataset_id=dataset_id,
+            hide=hide,
         )
     finally:
         staging.remove(tools.places, scratch)
@@ -133,7 +141,7 @@ def profile_dataset(tools: Tools, rows: Snapshot, dataset_id: str) -> list[Colum
     spark = new_session(tools.spark())
     scratch = scratch_of(tools, new_id("profile"))
     try:
-        found = profile(inputs.everything(spark, dataset, tools, scratch))
+        found = profile(inputs.everything(spark, dataset, tools, scratch).rows)
     finally:
         staging.remove(tools.places, scratch)
     hide = samples.personal(dataset.target)

@@ -30,17 +30,27 @@ def exists(places: Places, address: str) -> bool:
 
 def files(places: Places, address: str) -> list[str]:
     """The Parquet files of a folder."""
+    return [file for file, _ in sized(places, address)]
+
+
+def sized(places: Places, address: str) -> list[tuple[str, int]]:
+    """The Parquet files of a folder, with the bytes they have."""
     if not address.startswith("s3://"):
         there = sorted(os.listdir(address)) if os.path.isdir(address) else []
-        return [f"{address}/{name}" for name in there if name.endswith(".parquet")]
+        found = [f"{address}/{name}" for name in there if name.endswith(".parquet")]
+        return [(file, os.path.getsize(file)) for file in found]
     bucket, _, prefix = address.removeprefix("s3://").partition("/")
     pages = places.s3().get_paginator("list_objects_v2")
-    keys = [
-        item["Key"]
+    items = [
+        item
         for page in pages.paginate(Bucket=bucket, Prefix=f"{prefix}/")
         for item in page.get("Contents", ())
     ]
-    return [f"s3://{bucket}/{key}" for key in keys if key.endswith(".parquet")]
+    return [
+        (f"s3://{bucket}/{item['Key']}", item["Size"])
+        for item in items
+        if item["Key"].endswith(".parquet")
+    ]
 
 
 def remove(places: Places, address: str) -> None:

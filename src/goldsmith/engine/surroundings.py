@@ -43,7 +43,7 @@ def context_of(
         found = dataset_of(name, rows)
         if not found.exists:
             raise NoSuchDataset(dataset=name, known=tuple(sorted(rows.dataset_ids)))
-        return inputs.everything(spark, found, tools, scratch)
+        return inputs.everything(spark, found, tools, scratch).rows
 
     return Context(
         now=now,

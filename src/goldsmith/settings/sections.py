@@ -234,6 +234,10 @@ class SparkSettings:
     )
     token: str | None = setting("The token of that server.", Kind.SECRET)
     driver_memory: str = setting("The memory of the driver, `2g`.", default="2g")
+    native: bool = setting(
+        "Checks of rows that lie in files are measured by Arrow, in Spark's Python workers.",
+        default=True,
+    )
     java_home: Path | None = setting(
         "The Java to use; unset: $JAVA_HOME, PATH, then the one the set-up brought.", Kind.PATH
     )

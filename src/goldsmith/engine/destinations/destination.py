@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 from goldsmith.checks.evaluate import Measured
+from goldsmith.checks.native.stored import Stored
 from goldsmith.engine.inputs import RowsOf
 from goldsmith.engine.schema import Fitted
 from goldsmith.engine.split import Split
@@ -33,7 +34,7 @@ class Order:
     #: What the checks measure on the way, and where it sends each row.
     split: Split
     #: What some checks need beside that, over rows that were written down.
-    measure_beside: Callable[[DataFrame], Measured] | None
+    measure_beside: Callable[[DataFrame, Stored | None], Measured] | None
     #: Keeps broken rows, told with the marks of checks of keys; how many it kept.
     keep_broken: Callable[[DataFrame, Mapping[int, Column]], int]
     #: Looks at some of the written rows that break a check, given what was measured.

@@ -156,7 +156,7 @@ class LakeDestination:
         if order.measure_beside is None and not is_broken:
             return {}, {}
         written = self._written(order, branch)
-        beside = order.measure_beside(written) if order.measure_beside is not None else {}
+        beside = order.measure_beside(written, None) if order.measure_beside is not None else {}
         return beside, order.look(written, measured, beside, {})
 
     def _write_parted(self, order: Order, branch: str) -> Aside:
@@ -165,7 +165,7 @@ class LakeDestination:
         A MERGE reads its source twice, and takes none that could differ between the two.
         """
         folder = self._folder(order.stage_run_id)
-        parted = part(order, staging.for_spark(folder), as_iceberg=True)
+        parted = part(order, self.places, folder, as_iceberg=True)
         faults.reach("rows-parted")
         samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
         aside = 0

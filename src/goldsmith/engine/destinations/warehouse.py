@@ -62,7 +62,7 @@ class WarehouseDestination:
 
     def write_aside(self, order: Order) -> Aside:
         folder = self._folder(order.stage_run_id)
-        parted = part(order, staging.for_spark(folder))
+        parted = part(order, self.places, folder)
         faults.reach("rows-parted")
         samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
         aside = 0

@@ -1,0 +1,85 @@
+"""The Parquet files that rows lie in, for checks that Arrow puts to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from goldsmith.checks.native.stored import KnownAs, Stored, ranges_of
+from goldsmith.engine import staging
+from goldsmith.planning.lake_tables import table_at
+from goldsmith.planning.places import Places
+from goldsmith.settings.sections import StorageKind
+
+#: Of fewer rows Spark has counted everything before its Python workers are up.
+WORTH_IT = 1_000_000
+
+
+def of_table(
+    places: Places, name: Sequence[str], snapshot: str, *, at_least: int = WORTH_IT
+) -> Stored | None:
+    """The files of a table's snapshot; None where they hold other rows too, or only few."""
+    from pyiceberg.manifest import FileFormat
+
+    table = table_at(places, tuple(name)) if places.settings.spark.native else None
+    if table is None:
+        return None
+    scan = table.scan(snapshot_id=int(snapshot))
+    summary = table.snapshot_by_id(int(snapshot)).summary
+    if int(summary["total-records"] if summary is not None else 0) < at_least:
+        return None
+    files = [task.file for task in scan.plan_files() if not task.delete_files]
+    if len(files) < int(summary["total-data-files"]):
+        return None  # some rows of the others are deleted
+    if any(file.file_format is not FileFormat.PARQUET for file in files):
+        return None
+    return Stored(
+        ranges=ranges_of((file.file_path, file.file_size_in_bytes) for file in files),
+        rows=sum(file.record_count for file in files),
+        columns=_columns(table, scan.projection()),
+        s3=_s3(places),
+    )
+
+
+def _columns(table: Any, schema: Any) -> dict[str, KnownAs]:
+    mapping = table.metadata.name_mapping()
+    names = {one.field_id: tuple(one.names) for one in mapping} if mapping is not None else {}
+    return {
+        field.name: KnownAs(field.field_id, names.get(field.field_id, (field.name,)))
+        for field in schema.fields
+        if field.initial_default is None  # else files without the column do not mean NULL
+    }
+
+
+def of_staged(
+    places: Places,
+    folders: Sequence[str],
+    columns: Sequence[str],
+    rows: int,
+    *,
+    at_least: int = WORTH_IT,
+) -> Stored | None:
+    """The files that Spark wrote into folders; None where they are not worth it."""
+    if not places.settings.spark.native or rows < at_least:
+        return None
+    files = [file for folder in folders for file in staging.sized(places, folder)]
+    return Stored(
+        ranges=ranges_of(files),
+        rows=rows,
+        columns={name: KnownAs(None, (name,)) for name in columns},
+        s3=_s3(places),
+    )
+
+
+def _s3(places: Places) -> dict[str, object]:
+    storage = places.settings.storage
+    if storage.kind is not StorageKind.S3:
+        return {}
+    said = {
+        "endpoint_override": storage.endpoint,
+        "region": storage.region,
+        "access_key": places.secret(storage.access_key),
+        "secret_key": places.secret(storage.secret_key),
+        "force_virtual_addressing": not storage.path_style,
+    }
+    return {name: value for name, value in said.items() if value is not None}

@@ -1,0 +1,128 @@
+"""The files of a table, as Arrow reads them, hold the table's rows whatever happened to it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import Evaluation, evaluate
+from goldsmith.checks.native import jobs
+from goldsmith.checks.planned import planned
+from goldsmith.engine import stored
+from goldsmith.engine.lake import LakeTable
+from servers import s3 as s3_server
+from spark.engine.buckets import on
+from spark.engine.conftest import Bench, Elsewhere
+
+NAME = ("bronze", "files_of")
+ASKED: list[dict[str, Any]] = [
+    {"type": "row_count", "min": 1},
+    {"type": "not_null", "column": "id"},
+    {"type": "null_rate", "column": "label", "max": 0.0},
+    {"type": "null_rate", "column": "later", "max": 0.0},
+    {"type": "in_range", "column": "size", "min": 3_000_000_000},
+    {"type": "unique", "column": "label"},
+    {"type": "unique", "columns": ["id", "size"]},
+]
+
+
+def test_columns_that_were_renamed_added_and_widened_are_found(bench: Bench) -> None:
+    spark, table = bench.spark, LakeTable(bench.spark, *NAME)
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bronze")
+    spark.sql(f"CREATE TABLE {table.sql_name} (id bigint, name string, size int) USING iceberg")
+    spark.sql(f"INSERT INTO {table.sql_name} VALUES (1, 'a', 7), (2, 'b', 8)")
+    spark.sql(f"ALTER TABLE {table.sql_name} RENAME COLUMN name TO label")
+    spark.sql(f"ALTER TABLE {table.sql_name} ADD COLUMN later date")
+    # A new column under an old name is another column.
+    spark.sql(f"ALTER TABLE {table.sql_name} ADD COLUMN name string")
+    spark.sql(f"ALTER TABLE {table.sql_name} ALTER COLUMN size TYPE bigint")
+    spark.sql(
+        f"INSERT INTO {table.sql_name} (id, label, size, later, name)"
+        " VALUES (3, 'a', 4000000000, date'2026-01-01', 'x'), (NULL, NULL, 8, NULL, NULL)"
+    )
+    _agree(bench, table)
+    _agree(bench, table, {"type": "one_of", "column": "name", "values": ["x"], "nulls": "broken"})
+
+
+def test_a_table_with_rows_that_were_deleted_is_left_to_spark(bench: Bench) -> None:
+    spark, table = bench.spark, LakeTable(bench.spark, NAME[0], "files_deleted")
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bronze")
+    spark.sql(
+        f"CREATE TABLE {table.sql_name} (id bigint) USING iceberg TBLPROPERTIES"
+        " ('format-version' = '2', 'write.delete.mode' = 'merge-on-read')"
+    )
+    spark.sql(f"INSERT INTO {table.sql_name} SELECT /*+ COALESCE(1) */ id FROM range(10)")
+    assert _stored(bench, table) is not None
+    spark.sql(f"DELETE FROM {table.sql_name} WHERE id = 3")
+    assert _stored(bench, table) is None
+
+
+def test_a_small_table_and_one_that_must_not_be_read_so_are_left_to_spark(bench: Bench) -> None:
+    spark, table = bench.spark, LakeTable(bench.spark, NAME[0], "files_few")
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.bronze")
+    spark.sql(f"CREATE TABLE {table.sql_name} (id bigint) USING iceberg")
+    spark.sql(f"INSERT INTO {table.sql_name} VALUES (1)")
+    snapshot = str(table.current_snapshot())
+    places = bench.runtime.places
+    assert stored.of_table(places, table.parts[1:], snapshot) is None
+    assert stored.of_table(places, table.parts[1:], snapshot, at_least=1) is not None
+    assert stored.of_table(places, table.parts[1:], snapshot, at_least=2) is None
+
+
+def _stored(bench: Bench, table: LakeTable) -> stored.Stored | None:
+    snapshot = str(table.current_snapshot())
+    return stored.of_table(bench.runtime.places, table.parts[1:], snapshot, at_least=0)
+
+
+def _agree(bench: Bench, table: LakeTable, *more: dict[str, Any]) -> None:
+    """Arrow measures all of it, and says what Spark says."""
+    rows, context = (
+        bench.spark.table(table.sql_name),
+        Context(now=datetime(2026, 1, 10, tzinfo=UTC)),
+    )
+    checks = planned([*ASKED, *more], context=context)
+    lying = _stored(bench, table)
+    assert lying is not None
+    evaluation = Evaluation(rows.schema, checks, context)
+    riding = evaluation._all_riding()
+    assert {*jobs.measure(rows, riding, lying)} == {*riding}
+    assert {*jobs.count_keys(rows, evaluation.keys(), lying)} == {*evaluation.keys()}
+    by_arrow = evaluate(rows, checks, context, stored=lying)
+    by_spark = evaluate(rows, checks, context)
+    assert [(one.passed, one.broken, one.observed) for one in by_arrow] == [
+        (one.passed, one.broken, one.observed) for one in by_spark
+    ]
+
+
+def test_files_in_a_bucket_are_read_by_the_workers(elsewhere: Elsewhere, tmp_path: Path) -> None:
+    with s3_server.running("lying") as s3:
+        _judged_in(s3, elsewhere(on(s3.endpoint)), tmp_path)
+
+
+def _judged_in(s3: s3_server.S3, bench: Bench, tmp_path: Path) -> None:
+    rows = bench.spark.range(100).selectExpr("id", "concat('n', id % 7) AS label")
+    rows.repartition(2).write.parquet(str(tmp_path / "rows"))
+    client = s3.client()
+    for file in (tmp_path / "rows").glob("*.parquet"):
+        client.put_object(Bucket="lying", Key=f"at rest/{file.name}", Body=file.read_bytes())
+    client.close()
+    lying = stored.of_staged(
+        bench.runtime.places, ["s3://lying/at rest"], rows.columns, 100, at_least=0
+    )
+    assert lying is not None
+    assert s3_server.SECRET_KEY not in repr(lying)
+    context = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
+    checks = planned(
+        [
+            {"type": "unique", "column": "id"},
+            {"type": "distinct_count", "column": "label", "min": 7, "max": 7},
+            {"type": "one_of", "column": "label", "values": ["n1", "n2"]},
+        ],
+        context=context,
+    )
+    evaluation = Evaluation(rows.schema, checks, context)
+    assert {*jobs.count_keys(rows, evaluation.keys(), lying)} == {0, 1}
+    told = evaluate(rows, checks, context, stored=lying)
+    assert [(one.passed, one.broken) for one in told] == [(True, 0), (True, None), (False, 71)]

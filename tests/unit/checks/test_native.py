@@ -1,0 +1,118 @@
+"""What Arrow is trusted with: patterns that mean the same to Java, hashes that tell keys apart."""
+
+from __future__ import annotations
+
+import decimal
+from datetime import UTC, date, datetime
+from itertools import combinations, pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldsmith.checks.native.hashing import hashes
+from goldsmith.checks.native.patterns import is_common
+from goldsmith.checks.native.stored import Range, ranges_of
+
+COMMON = [
+    r"^[^@\s]{1,}@[^@\s]+\.[a-z]+$",
+    "^[A-Z]{3}-[0-9]{5,5}$",
+    "(?i)^ab|cd$",
+    "(a|b)+c?",
+    "(?:ab)*",
+    r"\bfoo\b",
+    "a.*?b",
+    r"a\/b",
+    r"[\d.]+",
+]
+JAVAS_OWN = [
+    "a++",  # possessive
+    "a{2}{3}",
+    "[a&&b]",  # an intersection
+    "[[a]]",  # a union
+    "(?=a)",
+    "(?<x>a)",
+    "a{1001}",
+    "a{,3}",
+    "x{3",
+    r"\p{L}",
+    "[]a]",
+    r"\Qa\E",
+    "^*a",
+    "(*a)",
+    "a|*b",
+    "(?i:ab)",
+    r"\x41",
+    "[a-z",
+    "é",
+    "a\nb",
+    "\\",
+]
+
+
+@pytest.mark.parametrize("pattern", COMMON)
+def test_a_pattern_that_means_the_same_to_both(pattern: str) -> None:
+    assert is_common(pattern)
+
+
+@pytest.mark.parametrize("pattern", JAVAS_OWN)
+def test_a_pattern_that_is_left_to_java(pattern: str) -> None:
+    assert not is_common(pattern)
+
+
+VALUES: list[tuple[pa.DataType, list[Any]]] = [
+    (pa.int64(), [0, 1, -1, 2**63 - 1, -(2**63), 256, 2**32]),
+    (pa.int8(), [0, 1, -1, 127]),
+    (pa.bool_(), [True, False]),
+    (pa.string(), ["", "a", "b", "ab", "abcdefgh", "abcdefghi", "abcdefgh\0", "\0", "é", "x" * 99]),
+    (pa.binary(), [b"", b"\0", b"\0\0", b"12345678", b"123456789"]),
+    (pa.date32(), [date(1970, 1, 1), date(2026, 1, 1), date(1, 1, 1)]),
+    (
+        pa.timestamp("us", tz="UTC"),
+        [datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, microsecond=1, tzinfo=UTC)],
+    ),
+    (pa.decimal128(38, 2), [decimal.Decimal(one) for one in ("0", "0.01", "-0.01", "1e30")]),
+    (pa.float64(), [0.0, 1.0, -1.0, float("nan"), float("inf"), 1e-300]),
+]
+
+
+@pytest.mark.parametrize(("type_", "values"), VALUES, ids=[str(one) for one, _ in VALUES])
+def test_different_values_have_different_hashes_and_equal_ones_the_same(
+    type_: pa.DataType, values: list[Any]
+) -> None:
+    both = pa.array(["of another row", *map(str, values)])
+    column = pa.array([values[0], *values, None, *values, None], type_).slice(1)
+    found = hashes([column]).tolist()
+    half = len(values) + 1
+    assert found[:half] == found[half:]
+    assert len(set(found)) == half
+    # With another column beside it they are still told apart.
+    pair = hashes([column.slice(0, half - 1), both.slice(1)]).tolist()
+    assert len({*pair, *found}) == 2 * half - 1
+
+
+def test_zeros_are_one_zero_and_what_is_no_number_is_one_nan() -> None:
+    odd = pa.array([0.0, -0.0, float("nan"), -float("nan")])
+    assert len(set(hashes([odd]).tolist())) == 2
+    assert len(set(hashes([odd.cast(pa.float32())]).tolist())) == 2
+
+
+@given(st.lists(st.text(max_size=20), min_size=2, max_size=30, unique=True))
+def test_no_two_texts_are_taken_for_one(texts: list[str]) -> None:
+    found = hashes([pa.array(texts)]).tolist()
+    assert len(set(found)) == len(texts)
+    for one, other in combinations(range(len(texts)), 2):
+        swapped = hashes(
+            [pa.array([texts[one], texts[other]]), pa.array([texts[other], texts[one]])]
+        )
+        assert swapped[0] != swapped[1]
+
+
+def test_a_file_is_cut_into_ranges_that_hold_each_row_group_once() -> None:
+    megabyte = 1 << 20
+    cut = ranges_of([("a", 150 * megabyte), ("b", 1), ("empty", 0)])
+    assert [one.path for one in cut] == ["a", "a", "a", "b", "empty"]
+    assert cut[0] == Range("a", 0, 64 * megabyte)
+    assert all(one.end == other.start for one, other in pairwise(cut[:3]))
