@@ -47,7 +47,8 @@ def connect(url: str) -> sa.Engine:
 
 
 def _sqlite(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    # The connection that was used last has its pages and statements at hand.
+    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS}, pool_use_lifo=True)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:

@@ -89,10 +89,12 @@ class _Ready:
 
     def bound(self, values: Mapping[str, Any]) -> Any:
         said = [
-            (name, values.get(name, default) if store is None else store(values.get(name, default)))
+            values.get(name, default) if store is None else store(values.get(name, default))
             for name, default, store in self.places
         ]
-        return dict(said) if self.by_name else [value for _name, value in said]
+        if not self.by_name:
+            return said
+        return {place[0]: value for place, value in zip(self.places, said, strict=True)}
 
 
 @contextmanager
