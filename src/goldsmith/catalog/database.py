@@ -104,11 +104,14 @@ def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """One consistent view of everything, however many statements it takes."""
-    with _reachable(engine), engine.connect() as connection:
-        if connection.dialect.name == "postgresql":
-            connection = connection.execution_options(isolation_level="REPEATABLE READ")
-        with connection.begin():
-            yield connection
+    try:
+        with engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            with connection.begin():
+                yield connection
+    except sa.exc.OperationalError as error:
+        raise _unreachable(engine, error.orig) from error
 
 
 @contextmanager
@@ -118,17 +121,12 @@ def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]
     One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
     this process, however sudden; SQLite brings it to the disk with the next one that lasts.
     """
-    with _reachable(engine), engine.connect() as connection:
-        # For the transaction that begins now: execution options take as long as all the rest.
-        connection.info[_LASTS] = lasts
-        with connection.begin():
-            yield connection
-
-
-@contextmanager
-def _reachable(engine: sa.Engine) -> Iterator[None]:
     try:
-        yield
+        with engine.connect() as connection:
+            # For the transaction that begins now: execution options take as long as all the rest.
+            connection.info[_LASTS] = lasts
+            with connection.begin():
+                yield connection
     except sa.exc.OperationalError as error:
         raise _unreachable(engine, error.orig) from error
 
