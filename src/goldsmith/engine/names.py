@@ -12,6 +12,7 @@ from sqlglot.dialects.dialect import Dialect
 _LOCK = threading.Lock()
 
 
+@lru_cache(maxsize=4096)
 def name(*parts: str, dialect: str = "spark") -> str:
     """A dotted name with every part quoted."""
     return ".".join(_quoted(part, dialect) for part in parts)
