@@ -58,6 +58,8 @@ def test_what_failed_is_taken_back_and_the_thread_goes_on(catalog: Catalog) -> N
             put(connection, "a", "a")
         with pytest.raises(Exception, match="no_such"):
             database.glance(engine, "SELECT * FROM no_such")
+        with pytest.raises(Exception, match="no_such"), database.reading(engine) as connection:
+            connection.execute(sa.text("SELECT * FROM no_such"))
         with database.writing(engine) as connection:
             put(connection, "b")
         assert database.glance(engine, COUNT) == [(1,)]

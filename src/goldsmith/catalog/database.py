@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
@@ -143,22 +143,30 @@ def _kept(engine: sa.Engine) -> sa.Connection | None:
     return None if kept is None or kept.engine is not engine or kept.in_transaction() else kept
 
 
-def _connected(engine: sa.Engine) -> AbstractContextManager[sa.Connection]:
+@contextmanager
+def _connected(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """The connection this thread keeps, or another one."""
     kept = _kept(engine)
-    return engine.connect() if kept is None else nullcontext(kept)
+    try:
+        if kept is not None:
+            yield kept
+        else:
+            with engine.connect() as own:
+                yield own
+    except sa.exc.OperationalError as error:
+        if kept is not None:
+            kept.invalidate()  # the next one is opened anew
+        raise _unreachable(engine, error.orig) from error
 
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """One consistent view of everything, however many statements it takes."""
-    try:
-        with _connected(engine) as connection:
-            if connection.dialect.name == "postgresql":
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            with connection.begin():
-                yield connection
-    except sa.exc.OperationalError as error:
-        raise _unreachable(engine, error.orig) from error
+    with _connected(engine) as connection:
+        if connection.dialect.name == "postgresql":
+            connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
 
 
 @contextmanager
@@ -168,14 +176,11 @@ def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]
     One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
     this process, however sudden; SQLite brings it to the disk with the next one that lasts.
     """
-    try:
-        with _connected(engine) as connection:
-            # For the transaction that begins now: execution options take as long as all the rest.
-            connection.info[_LASTS] = lasts
-            with connection.begin():
-                yield connection
-    except sa.exc.OperationalError as error:
-        raise _unreachable(engine, error.orig) from error
+    with _connected(engine) as connection:
+        # For the transaction that begins now: execution options take as long as all the rest.
+        connection.info[_LASTS] = lasts
+        with connection.begin():
+            yield connection
 
 
 def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:
