@@ -162,13 +162,14 @@ def _read_whole(digits: str) -> int | float:
     return int(digits) if len(digits) <= 400 else float(digits)
 
 
+_WRITER = json.JSONEncoder(ensure_ascii=False)
 #: A float in the form that `jsonb` would give back as a whole number; or a string, to step over.
 _LARGE_FLOAT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9.]+e\+[0-9]+')
 
 
 def write_json(value: Any) -> str:
     """JSON that both databases give back as it was: a float stays a float."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = _WRITER.encode(value)
     if "e+" not in text:
         return text
     return _LARGE_FLOAT.sub(lambda m: m[0] if m[0][0] == '"' else f"{float(m[0]):.1f}", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -47,7 +48,14 @@ def connect(url: str) -> sa.Engine:
 
 
 def _sqlite(url: sa.URL) -> sa.Engine:
-    engine = sa.create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    engine = sa.create_engine(
+        url,
+        connect_args={"timeout": BUSY_SECONDS},
+        # The connection that was used last has its pages and statements at hand.
+        pool_use_lifo=True,
+        # Each stage keeps one, and another file is no burden to anybody.
+        max_overflow=-1,
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: Any) -> None:
@@ -85,25 +93,76 @@ def _say(connection: sa.Connection, statement: str) -> None:
 def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any, ...]]:
     """What one statement finds, with no transaction around it: for what is asked often."""
     try:
-        pooled = engine.raw_connection()
+        kept = _kept(engine)
+        pooled = engine.raw_connection() if kept is None else kept.connection
         try:
             cursor = pooled.cursor()
             cursor.execute(statement, given)
             found = [tuple(row) for row in cursor.fetchall()]
         except Exception:
-            pooled.invalidate()  # it may be the connection that is broken
+            (kept or pooled).invalidate()  # it may be the connection that is broken
             raise
         finally:
-            pooled.close()
+            if kept is None:
+                pooled.close()
     except engine.dialect.loaded_dbapi.OperationalError as error:
         raise _unreachable(engine, error) from error
     return found
 
 
+class _OfThread(threading.local):
+    """What one thread has open."""
+
+    kept: sa.Connection | None = None
+
+
+_OF_THREAD = _OfThread()
+
+
+@contextmanager
+def keeping(engine: sa.Engine) -> Iterator[None]:
+    """While inside, all that this thread asks and writes goes through one connection.
+
+    It takes longer to get a connection than to carry a short transaction out. Not so to a
+    server: it may be gone between two of them, and the pool looks for that.
+    """
+    if engine.dialect.name != "sqlite":
+        yield
+        return
+    with engine.connect() as connection:
+        _OF_THREAD.kept = connection
+        try:
+            yield
+        finally:
+            _OF_THREAD.kept = None
+
+
+def _kept(engine: sa.Engine) -> sa.Connection | None:
+    """The connection this thread keeps, where no transaction is under way on it."""
+    kept = _OF_THREAD.kept
+    return None if kept is None or kept.engine is not engine or kept.in_transaction() else kept
+
+
+@contextmanager
+def _connected(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """The connection this thread keeps, or another one."""
+    kept = _kept(engine)
+    try:
+        if kept is not None:
+            yield kept
+        else:
+            with engine.connect() as own:
+                yield own
+    except sa.exc.OperationalError as error:
+        if kept is not None:
+            kept.invalidate()  # the next one is opened anew
+        raise _unreachable(engine, error.orig) from error
+
+
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
     """One consistent view of everything, however many statements it takes."""
-    with _reachable(engine), engine.connect() as connection:
+    with _connected(engine) as connection:
         if connection.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
@@ -117,19 +176,11 @@ def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]
     One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
     this process, however sudden; SQLite brings it to the disk with the next one that lasts.
     """
-    with _reachable(engine), engine.connect() as connection:
+    with _connected(engine) as connection:
         # For the transaction that begins now: execution options take as long as all the rest.
         connection.info[_LASTS] = lasts
         with connection.begin():
             yield connection
-
-
-@contextmanager
-def _reachable(engine: sa.Engine) -> Iterator[None]:
-    try:
-        yield
-    except sa.exc.OperationalError as error:
-        raise _unreachable(engine, error.orig) from error
 
 
 def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:

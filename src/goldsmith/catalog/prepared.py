@@ -6,8 +6,7 @@ What a statement means stays SQLAlchemy's: its text for each database, and how v
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,16 +57,21 @@ class Prepared:
         if rows:
             dialect = connection.dialect
             ready = self._for(dialect, rows[0])
-            with _told(ready, dialect):
+            try:
                 cursor = connection.connection.cursor()
                 cursor.executemany(ready.text, [ready.bound(values) for values in rows])
                 cursor.close()
+            except dialect.loaded_dbapi.Error as error:
+                raise _told(error, ready, dialect) from error
 
     def _execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
-        ready = self._for(connection.dialect, values)
-        with _told(ready, connection.dialect):
+        dialect = connection.dialect
+        ready = self._for(dialect, values)
+        try:
             cursor = connection.connection.cursor()
             cursor.execute(ready.text, ready.bound(values))
+        except dialect.loaded_dbapi.Error as error:
+            raise _told(error, ready, dialect) from error
         return cursor
 
     def _for(self, dialect: sa.Dialect, values: Mapping[str, Any]) -> _Ready:
@@ -89,22 +93,19 @@ class _Ready:
 
     def bound(self, values: Mapping[str, Any]) -> Any:
         said = [
-            (name, values.get(name, default) if store is None else store(values.get(name, default)))
+            values.get(name, default) if store is None else store(values.get(name, default))
             for name, default, store in self.places
         ]
-        return dict(said) if self.by_name else [value for _name, value in said]
+        if not self.by_name:
+            return said
+        return {place[0]: value for place, value in zip(self.places, said, strict=True)}
 
 
-@contextmanager
-def _told(ready: _Ready, dialect: sa.Dialect) -> Iterator[None]:
-    """Errors as SQLAlchemy tells them: whoever catches one need not know how it was asked."""
-    driver = dialect.loaded_dbapi
-    try:
-        yield
-    except driver.Error as error:
-        raise sa.exc.DBAPIError.instance(
-            ready.text, None, error, driver.Error, dialect=dialect
-        ) from error
+def _told(error: Exception, ready: _Ready, dialect: sa.Dialect) -> BaseException:
+    """An error as SQLAlchemy tells it: whoever catches one need not know how it was asked."""
+    return sa.exc.DBAPIError.instance(
+        ready.text, None, error, dialect.loaded_dbapi.Error, dialect=dialect
+    )
 
 
 def _compile(statement: Any, dialect: sa.Dialect, names: tuple[str, ...]) -> _Ready:

@@ -29,26 +29,18 @@ AGAIN_SECONDS = 0.1
 @contextmanager
 def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
     """Jobs begun in here carry the stage run's id, and are cancelled once the work has to end."""
-    over, wake = threading.Event(), threading.Event()
-    work.ended.wakes.append(wake)
-    if work.ended.cause is not None:
-        wake.set()  # the order came first
-    watcher = threading.Thread(
-        target=_cancel_when_ended, args=(spark, work, over, wake), name="cancel", daemon=True
-    )
+    canceller = _Canceller(spark, work)
     if is_connect(spark):
         spark.addTag(work.stage_run_id)
     else:
         spark.sparkContext.addJobTag(work.stage_run_id)
         # A task that sleeps or waits for the other end is woken; Connect does so by itself.
         spark.sparkContext.setInterruptOnCancel(True)
-    watcher.start()
+    work.ended.when_ordered(canceller.begin)
     try:
         yield
     finally:
-        over.set()
-        wake.set()
-        watcher.join()
+        canceller.end()
         if is_connect(spark):
             spark.removeTag(work.stage_run_id)
         else:
@@ -56,18 +48,38 @@ def tagged(spark: SparkSession, work: Work) -> Iterator[None]:
             spark.sparkContext.setInterruptOnCancel(False)
 
 
-def _cancel_when_ended(
-    spark: SparkSession, work: Work, over: threading.Event, wake: threading.Event
-) -> None:
-    wake.wait()
-    while not over.is_set():
-        try:
-            cancel_jobs(spark, work.stage_run_id)
-            work.ended.cancel()
-        except Exception:
-            # Whoever does not take the cancel is asked again: nobody else will do it.
-            _LOG.exception("work of %s could not be cancelled", work.stage_run_id)
-        over.wait(AGAIN_SECONDS)
+class _Canceller:
+    """Cancels from the order on until the work is over, in a thread that few stages ever need."""
+
+    def __init__(self, spark: SparkSession, work: Work) -> None:
+        self._spark = spark
+        self._work = work
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._thread is None and not self._over.is_set():
+                thread = threading.Thread(target=self._cancel, name="cancel", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def end(self) -> None:
+        with self._lock:
+            self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _cancel(self) -> None:
+        while not self._over.is_set():
+            try:
+                cancel_jobs(self._spark, self._work.stage_run_id)
+                self._work.ended.cancel()
+            except Exception:
+                # Whoever does not take the cancel is asked again: nobody else will do it.
+                _LOG.exception("work of %s could not be cancelled", self._work.stage_run_id)
+            self._over.wait(AGAIN_SECONDS)
 
 
 def cancel_jobs(spark: SparkSession, stage_run_id: str) -> None:

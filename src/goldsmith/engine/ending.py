@@ -77,8 +77,8 @@ class Ending:
     def __init__(self) -> None:
         self._event = threading.Event()
         self._lock = threading.Lock()
-        #: Woken by the order, and by whoever has nothing left to wait for.
-        self.wakes: list[threading.Event] = []
+        #: Called by every order; what was done once is not to be done again.
+        self._acts: list[Callable[[], None]] = []
         self.cause: GoldsmithError | None = None
         self.ordered_at: datetime | None = None
         #: Looks at the rows now, for an order that nobody has given yet.
@@ -93,8 +93,14 @@ class Ending:
                 self.cause = cause
                 self.ordered_at = datetime.now(UTC)
         self._event.set()
-        for wake in tuple(self.wakes):
-            wake.set()
+        for act in tuple(self._acts):
+            act()
+
+    def when_ordered(self, act: Callable[[], None]) -> None:
+        """Call this when the order comes; at once where it has come. It may be called again."""
+        self._acts.append(act)
+        if self.cause is not None:
+            act()
 
     def check(self) -> None:
         """Raises where the stage has to end, by the rows as they are at this moment."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import kept_schemas
 from goldsmith.journal.journal import Journal
 
-_KEPT = sa.select(kept_schemas.c.schema_json).where(
-    kept_schemas.c.dataset_id == sa.bindparam("dataset")
+_KEPT = Prepared(
+    sa.select(kept_schemas.c.schema_json).where(
+        kept_schemas.c.dataset_id == sa.bindparam("dataset")
+    )
 )
 
 
 def get(journal: Journal, dataset_id: str) -> str | None:
     """The schema kept for a dataset, as Spark's JSON."""
-    with journal.reading() as connection:
-        return connection.execute(_KEPT, {"dataset": dataset_id}).scalar()
+    found = _KEPT.glance(journal.engine, {"dataset": dataset_id})
+    return str(found[0][0]) if found else None
 
 
 def put(journal: Journal, dataset_id: str, schema_json: str) -> None:

@@ -50,6 +50,24 @@ class LostRace(GoldsmithError):
         return "Nothing was published. The stage has to be planned and run again."
 
 
+@dataclass(eq=False, kw_only=True)
+class SnapshotMissing(GoldsmithError):
+    """A write ended without an error, and the table has no snapshot of it."""
+
+    transient = True
+    exit_code = 1
+
+    table: str
+    stage_run: str
+
+    def __str__(self) -> str:
+        return f"Spark wrote to {self.table}, and no snapshot of {self.stage_run} is there."
+
+    @property
+    def hint(self) -> str:
+        return "Nothing was published. See the settings under [lake]: Spark may use another list."
+
+
 class LakeTable:
     """One Iceberg table, seen from one session."""
 

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from goldsmith.catalog import database
 from goldsmith.engine import adjusting, faults, ledger, recover, stopping
 from goldsmith.engine.adjust import Adjust
 from goldsmith.engine.cancel import end_jvm
@@ -161,7 +162,7 @@ class _Walk:
         work = self._work(stage)
         self.works[work.stage_run_id] = work
         try:
-            with self.tools.watched(work):
+            with self.tools.watched(work), database.keeping(self.tools.journal.engine):
                 return self._watched(stage, work)
         finally:
             del self.works[work.stage_run_id]

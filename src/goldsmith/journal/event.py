@@ -18,6 +18,7 @@ COLUMNS: Mapping[str, Column] = {
     for name, column in AuditEvent.table.by_name.items()
     if name not in ("event_id", "kind", "facts")
 }
+_MOMENTS = frozenset(name for name, column in COLUMNS.items() if column.kind is Kind.MOMENT)
 #: Of each kind of event, worked out once: the columns it fills, and its facts.
 _NAMES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
@@ -53,7 +54,7 @@ class Event:
         for name in columns:
             value = getattr(self, name)
             if value is not None:
-                row[name] = value if COLUMNS[name].kind is Kind.MOMENT else fit(value)
+                row[name] = value if name in _MOMENTS else fit(value)
         return row
 
     @classmethod

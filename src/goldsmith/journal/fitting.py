@@ -23,13 +23,15 @@ def fit(value: Any) -> Any:
         return value if is_plain else _text(value)
     if value is None or kind is int or kind is bool:
         return value
+    if isinstance(value, Mapping):
+        return {fit(str(name)): fit(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [fit(inner) for inner in value]
     value = plain(value)
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    if isinstance(value, Mapping):
-        return {_text(str(name)): fit(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [fit(inner) for inner in value]
     if isinstance(value, bool | int):

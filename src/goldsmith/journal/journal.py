@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from itertools import groupby
 
 import sqlalchemy as sa
 
@@ -62,11 +63,11 @@ class Journal:
     ) -> None:
         """Write events down, all or none, in the order given."""
         with self.writing(connection) as writing:
-            for event in events:
-                row = event.as_row()
-                if at is not None:
-                    row.setdefault("at", at)
-                (_RECORD if "at" in row else _RECORD_NOW).run(writing, row)
+            rows = [event.as_row() for event in events]
+            for row in rows if at is not None else ():
+                row.setdefault("at", at)
+            for names, alike in groupby(rows, key=tuple):
+                (_RECORD if "at" in names else _RECORD_NOW).run_all(writing, list(alike))
 
     def read(
         self,

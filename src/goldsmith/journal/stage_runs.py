@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from datetime import datetime
 from statistics import median
-from typing import Any, TypeVar
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -25,8 +25,6 @@ from goldsmith.journal.tables import RunStatus, StageRun
 
 #: How many successful runs an expectation is the median of.
 RUNS_REMEMBERED = 10
-
-E = TypeVar("E", bound=StageEvent)
 
 #: What an ending can tell about the stage run, beside when it was and how it stands since.
 _TOLD = (
@@ -75,14 +73,18 @@ def start_stage_run(
         started = stored.insert(
             writing, stage_run, status=RunStatus.RUNNING.value, started_at=moment(at), step=step
         )
+        mine = _names_of(started)
         happened: list[StageEvent] = [
             events.StageStarted(
-                started_at=started.started_at, token=started.token, definition=started.definition
+                started_at=started.started_at,
+                token=started.token,
+                definition=started.definition,
+                **mine,
             )
         ]
         if step is not None:
-            happened.append(events.StageStepped(step=step))
-        journal.record(*(_of(started, one) for one in happened), at=at, connection=writing)
+            happened.append(events.StageStepped(step=step, **mine))
+        journal.record(*happened, at=at, connection=writing)
     return started
 
 
@@ -98,7 +100,8 @@ def step(
     """Write down that a stage run came to its next steps, with what it learnt on the way."""
     with journal.writing(connection, lasts=lasts) as writing:
         moved = _change(writing, stage_run_id, facts, step=names[-1])
-        stepped = (_of(moved, events.StageStepped(step=name)) for name in names)
+        mine = _names_of(moved)
+        stepped = (events.StageStepped(step=name, **mine) for name in names)
         journal.record(*stepped, at=at, connection=writing)
     return moved
 
@@ -119,10 +122,11 @@ def finish_stage_run(
             writing, stage_run_id, facts, status=happened.status, ended_at=moment(at), **told
         )
         full = replace(
-            _of(ended, happened),
+            happened,
             started_at=ended.started_at,
             ended_at=ended.ended_at,
             step=ended.step,
+            **_names_of(ended),
         )
         journal.record(full, at=at, connection=writing)
         if ended.status == RunStatus.SUCCEEDED:
@@ -148,7 +152,7 @@ def pass_over(
             started_at=moment(at),
             ended_at=moment(at),
         )
-        journal.record(_of(passed, happened), at=at, connection=writing)
+        journal.record(replace(happened, **_names_of(passed)), at=at, connection=writing)
     return passed
 
 
@@ -245,6 +249,6 @@ def _found(connection: sa.Connection, stage_run_id: str) -> StageRun:
     return found
 
 
-def _of(stage_run: StageRun, happened: E) -> E:
-    """The event with the names of the stage run it happened to."""
-    return replace(happened, **{name: getattr(stage_run, name) for name in _NAMES})
+def _names_of(stage_run: StageRun) -> dict[str, Any]:
+    """What an event says of the stage run it happened to."""
+    return {name: getattr(stage_run, name) for name in _NAMES}

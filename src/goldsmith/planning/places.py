@@ -64,19 +64,23 @@ class Places:
 
     def lake(self) -> Any | None:
         """The lake's list of tables by pyiceberg; None where nothing was ever written."""
-        lake = self.settings.lake
-        file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
-        if file is not None and not file.exists():
-            return None
+        if "_lake" not in self.__dict__:
+            file = self._lake_file
+            if file is not None and not file.exists():
+                return None
         return self._lake
 
     @cached_property
     def _lake(self) -> Any:
         from pyiceberg.catalog import load_catalog
 
+        return load_catalog(LAKE, **self._lake_properties(self._lake_file))
+
+    @property
+    def _lake_file(self) -> Path | None:
+        """The file with the lake's list of tables, where it is in one."""
         lake = self.settings.lake
-        file = sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
-        return load_catalog(LAKE, **self._lake_properties(file))
+        return sqlite_file(lake.uri) if lake.catalog is LakeCatalog.JDBC and lake.uri else None
 
     def lake_io(self) -> Any:
         """What reads the lake's files by pyiceberg."""

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 from goldsmith.catalog.datasets import Target
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation
-from goldsmith.engine.destinations.destination import Order
+from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.destinations.lake import LakeDestination
+from goldsmith.engine.lake import SnapshotMissing
+from goldsmith.engine.lake_refs import LakeRefs
 from goldsmith.engine.schema import fit
 from goldsmith.engine.split import Split
 from goldsmith.engine.writers.scd2 import with_validity
@@ -66,7 +68,7 @@ class Table:
         self.destination = LakeDestination(bench.spark.newSession(), places, target, "silver")
         self.spark = self.destination.table.spark
 
-    def load(self, rows: list[tuple[Any, ...]], mode: str, **more: Any) -> None:
+    def load(self, rows: list[tuple[Any, ...]], mode: str, **more: Any) -> tuple[Aside, Published]:
         frame = self.spark.createDataFrame(rows, COLUMNS)
         if mode == "scd2":
             frame = with_validity(frame, "at")
@@ -85,7 +87,8 @@ class Table:
             **more,
         }
         order = Order(fitted=fitted, mode=mode, **said)
-        self.destination.publish(order, self.destination.write_aside(order), 1)
+        aside = self.destination.write_aside(order)
+        return aside, self.destination.publish(order, aside, 1)
 
     def rows(self, *columns: str) -> Counter[tuple[Any, ...]]:
         found = self.spark.table(self.destination.table.sql_name).select(*columns)
@@ -152,6 +155,26 @@ def test_a_full_refresh_starts_over(bench: Bench, mode: str) -> None:
     again = [(1, "a", MORNING, 2)]
     table.load(again, mode, from_scratch=True)
     assert table.rows("id", "shop", "at", "amount") == Counter(again)
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
+def test_a_load_of_no_rows_is_a_snapshot_too(bench: Bench, mode: str) -> None:
+    table = Table(bench)
+    one, none = [(1, "a", NOON, 1)], list[tuple[Any, ...]]()
+    for rows, from_scratch in ((none, False), (none, False), (one, False), (none, True)):
+        aside, published = table.load(rows, mode, from_scratch=from_scratch)
+        assert aside.kept == len(rows)
+        assert published.snapshot
+    assert table.rows("id") == Counter()
+
+
+def test_a_write_that_left_no_snapshot_is_not_taken_for_a_load_of_no_rows(bench: Bench) -> None:
+    table = Table(bench)
+    # Spark and whoever asks without it look at different tables.
+    table.destination.refs = LakeRefs(bench.runtime.places, "silver", "another")
+    with pytest.raises(SnapshotMissing):
+        table.load([(1, "a", NOON, 1)], "append")
+    assert table.rows("id") == Counter()
 
 
 #: Files to bronze, merged to silver, what changed there merged once more; and all versions.

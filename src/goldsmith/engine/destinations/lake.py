@@ -14,7 +14,7 @@ from goldsmith.engine import faults, staging
 from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.destinations.destination import Aside, Order, Published, Samples
 from goldsmith.engine.inputs import RowsOf, in_window
-from goldsmith.engine.lake import LakeTable
+from goldsmith.engine.lake import LakeTable, SnapshotMissing
 from goldsmith.engine.lake_refs import LakeRefs
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.parting import CountsDisagree, part
@@ -117,7 +117,10 @@ class LakeDestination:
             seen = Observation("goldsmith")
             rows = rows.observe(seen, F.count(F.lit(1)).alias("rows"))
         self._write(order, rows.drop("_discard"), branch)
+        # A load of no rows is a snapshot too: without one nobody knows how many there were.
         summary = self.refs.written(order.stage_run_id)
+        if not summary:
+            raise SnapshotMissing(table=str(self.table), stage_run=order.stage_run_id)
         kept = int(summary.get("added-records", 0))
         # Where none was added there was none, and Spark may have left the counting out.
         if seen is not None and kept:
