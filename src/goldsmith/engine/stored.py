@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from goldsmith.planning.lake_tables import table_at
 from goldsmith.planning.places import Places
 from goldsmith.settings.sections import StorageKind
 
+_LOG = logging.getLogger(__name__)
 #: Of fewer rows Spark has counted everything before its Python workers are up.
 WORTH_IT = 1_000_000
 
@@ -19,18 +21,27 @@ def of_table(
     places: Places, name: Sequence[str], snapshot: str, *, at_least: int = WORTH_IT
 ) -> Stored | None:
     """The files of a table's snapshot; None where they hold other rows too, or only few."""
+    if not places.settings.spark.native:
+        return None
+    try:
+        return _of_table(places, tuple(name), int(snapshot), at_least)
+    except Exception as error:  # an address that only Spark reaches, a type only Spark knows
+        _LOG.info("the files of %s are left to Spark: %s", ".".join(name), error)
+        return None
+
+
+def _of_table(places: Places, name: tuple[str, ...], snapshot: int, at_least: int) -> Stored | None:
     from pyiceberg.manifest import FileFormat
 
-    table = table_at(places, tuple(name)) if places.settings.spark.native else None
-    if table is None:
+    table = table_at(places, name)
+    summary = None if table is None else table.snapshot_by_id(snapshot).summary
+    if table is None or summary is None or int(summary.get("total-records", 0)) < at_least:
         return None
-    scan = table.scan(snapshot_id=int(snapshot))
-    summary = table.snapshot_by_id(int(snapshot)).summary
-    if int(summary["total-records"] if summary is not None else 0) < at_least:
+    scan = table.scan(snapshot_id=snapshot)
+    tasks = list(scan.plan_files())
+    if any(task.delete_files for task in tasks):
         return None
-    files = [task.file for task in scan.plan_files() if not task.delete_files]
-    if len(files) < int(summary["total-data-files"]):
-        return None  # some rows of the others are deleted
+    files = [task.file for task in tasks]
     if any(file.file_format is not FileFormat.PARQUET for file in files):
         return None
     return Stored(

@@ -190,13 +190,45 @@ def test_workers_that_cannot_do_it_leave_it_to_spark(
     gone = Stored(ranges=ranges_of([(f"{tmp_path}/gone", 9)]), rows=5, columns=stored.columns)
     try:
         assert told(evaluate(rows, checks, NOW, stored=gone)) == told(evaluate(rows, checks, NOW))
-        assert "measured by Spark alone" in caplog.text
+        assert "Python workers cannot measure checks" in caplog.text
         caplog.clear()
         assert jobs.measure(rows, _count(), stored) == {}, "they are not asked again"
         assert caplog.text == ""
     finally:
         jobs._REFUSED.clear()
     assert jobs.measure(rows, _count(), stored) == {"rows": 5}
+
+
+def test_a_check_that_cannot_be_put_to_the_rows_costs_the_others_nothing(
+    quick: SparkSession, tmp_path: Path
+) -> None:
+    rows, stored = lying(frame(quick, SCHEMA, ODD), tmp_path / "rows")
+    checks = planned([*ASKED[:2], {"type": "expression", "sql": "nowhere > 1"}], context=NOW)
+    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(evaluate(rows, checks, NOW))
+    assert jobs.measure(rows, _count(), stored) == {"rows": 5}, "workers are asked all the same"
+
+
+def test_moments_are_right_whatever_the_time_zone_of_the_jvm(
+    quick: SparkSession, tmp_path: Path
+) -> None:
+    rows, stored = lying(frame(quick, SCHEMA, ODD), tmp_path / "rows")
+    checks = planned(
+        [
+            {"type": "in_range", "column": "at", "max": "2025-12-31 23:00:00"},
+            {"type": "in_range", "column": "day", "max": "2026-01-01"},
+        ],
+        context=NOW,
+    )
+    by_spark = told(evaluate(rows, checks, NOW))
+    zones = quick._jvm.java.util.TimeZone
+    before = zones.getDefault()
+    zones.setDefault(zones.getTimeZone("America/New_York"))
+    try:
+        assert told(evaluate(rows, checks, NOW, stored=stored)) == by_spark
+        evaluation = Evaluation(rows.schema, checks, NOW)
+        assert {"broken_0", "broken_1"} & by_arrow(evaluation, rows, stored) == {"broken_1"}
+    finally:
+        zones.setDefault(before)
 
 
 def _count() -> dict[str, Column]:

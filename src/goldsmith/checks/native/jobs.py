@@ -42,17 +42,24 @@ def count_keys(
 def _tried(rows: DataFrame, do: Callable[[], Any]) -> Any:
     """What comes of it; None where it cannot be done this way."""
     try:
-        application = rows.sparkSession.sparkContext.applicationId
-    except Exception:  # Spark Connect shows no plan
-        return None
-    if application in _REFUSED:
-        return None
-    try:
+        if rows.sparkSession.sparkContext.applicationId in _REFUSED:
+            return None
         return do()
-    except Exception as error:  # whatever it is, Spark measures it all the same
-        _REFUSED.add(application)
-        _LOG.warning("checks are measured by Spark alone: %s", _first_line(error))
+    except Exception as error:  # Connect shows no plan; whatever it is, Spark can do it
+        _LOG.info("checks are measured by Spark alone: %s", _first_line(error))
         return None
+
+
+def _collected(plan: DataFrame) -> list[Any]:
+    """The few rows that workers give back; where they cannot, they are not asked again."""
+    try:
+        return plan.collect()
+    except Exception as error:
+        said = _first_line(error)
+        if "cancelled" not in said.lower():  # the work was stopped, and not by them
+            _REFUSED.add(plan.sparkSession.sparkContext.applicationId)
+            _LOG.warning("Python workers cannot measure checks, and Spark does: %s", said)
+        raise
 
 
 def _first_line(error: Exception) -> str:
@@ -70,7 +77,7 @@ def _measure(rows: DataFrame, columns: Mapping[str, Column], stored: Stored) -> 
     if not asked:
         return done
     work = _shipped(_measuring, stored, wanted, tuple(asked))
-    told = _tasks(rows.sparkSession, stored).mapInArrow(work, "found string").collect()
+    told = _collected(_tasks(rows.sparkSession, stored).mapInArrow(work, "found string"))
     total: list[Any] = [None] * len(asked)
     for row in told:
         parts = json.loads(row["found"])
@@ -143,7 +150,7 @@ def _count_keys(
     lists = packed.repartition(tasks, "key", "bucket")
     counted = lists.mapInArrow(_shipped(_merging), "key int, rows long, distinct long")
     sums = counted.groupBy("key").agg(F.sum("rows").alias("rows"), F.sum("distinct").alias("n"))
-    got = {asked[row["key"]]: (row["rows"], row["n"]) for row in sums.collect()}
+    got = {asked[row["key"]]: (row["rows"], row["n"]) for row in _collected(sums)}
     done = {}
     for place, key in by_place.items():
         if key in asked:

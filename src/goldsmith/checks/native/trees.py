@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.checks.native.patterns import is_common
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 Tree = tuple[Any, ...]
 
@@ -29,6 +29,7 @@ _ORDERED = _WHOLE | {"boolean", "string", "date", "timestamp", "timestamp_ntz"}
 #: Of these Python has the same order too.
 _COMPARABLE = _WHOLE | _FLOATING | {"date", "string"}
 _DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_UTC = frozenset(("UTC", "Etc/UTC", "GMT", "Z", "Zulu", "Universal", "Etc/GMT", "Etc/Universal"))
 #: Java prints older days by another calendar.
 _FIRST_YEAR = 1900
 _TIME_SPAN = re.compile(r"interval (day|hour|minute|second)( to (hour|minute|second))?")
@@ -88,15 +89,30 @@ def _trees(
     found: dict[str, Tree] = {}
     if not plan["class"].endswith(f".{top}"):
         return found
+    has_moments = _shows_utc(asked.sparkSession)
     for nodes in plan[listed]:
         node = _Node.of(nodes)
         if node.name != "Alias":
             continue
         try:
-            found[node.said["name"]] = tree_of(node.children[0])
+            tree = tree_of(node.children[0])
         except (_NoTree, ValueError, ArithmeticError):
             continue
+        if has_moments or not _says_a_moment(tree):
+            found[node.said["name"]] = tree
     return found
+
+
+def _shows_utc(spark: SparkSession) -> bool:
+    """Moments in a plan are shown in the time zone of the JVM, which need not be the session's."""
+    jvm: Any = spark._jvm
+    return str(jvm.java.util.TimeZone.getDefault().getID()) in _UTC
+
+
+def _says_a_moment(tree: Any) -> bool:
+    if not isinstance(tree, tuple):
+        return False
+    return tree[:2] == ("literal", "timestamp") or any(map(_says_a_moment, tree))
 
 
 def _optimized(asked: DataFrame) -> str:
