@@ -154,8 +154,18 @@ class Evaluation:
         known: dict[int, dict[str, int]] = {}
         if stored is not None and not few:
             known = native.count_keys(rows, self.keys(), stored)
-        beside = [one for one in self._put.values() if _is_beside(one)]
-        self._apart(beside, run)
+        # Several rule sets of one table often ask the same, and no answer is sought twice.
+        alike: dict[Any, list[Put]] = {}
+        for one in self._sound():
+            if _is_beside(one):
+                alike.setdefault(_question(one), []).append(one)
+        self._apart([first for first, *_ in alike.values()], run)
+        for first, *others in alike.values():
+            for other in others:
+                if first.place in self.errors:
+                    self.errors[other.place] = self.errors[first.place]
+                else:
+                    got[other.place] = got[first.place]
         return got
 
     def _apart(self, chosen: Sequence[Put], run: Callable[[Sequence[Put]], None]) -> None:
@@ -237,6 +247,14 @@ def _totals(one: Put) -> Iterator[tuple[str, Column]]:
 
 def _is_beside(one: Put) -> bool:
     return bool(one.per) or isinstance(one.asked, Extra | Keys)
+
+
+def _question(one: Put) -> Any:
+    """What is asked beside the pass; a threshold by partition is part of its question."""
+    planned = one.planned
+    if one.per:
+        return one.place
+    return planned.check.name, repr(sorted(planned.settings.items())), planned.where
 
 
 def _beside(rows: DataFrame, one: Put) -> DataFrame:

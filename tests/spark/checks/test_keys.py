@@ -44,6 +44,25 @@ def test_hashes_and_values_give_the_same_counts(quick: SparkSession) -> None:
     assert [one.observed for one in by_hash[4:7]] == [7, 99, 0.01]
 
 
+def test_what_is_asked_twice_is_answered_twice(quick: SparkSession) -> None:
+    rows = quick.range(10).select((F.col("id") % 9).alias("id"), F.lit(1).alias("one"))
+    asked = [
+        {"type": "unique", "column": "id"},
+        {"type": "unique", "column": "id", "max_broken": 2},
+        {"type": "unique", "column": "id", "where": "id > 0"},
+        {"type": "unique", "column": "one"},
+        {"type": "query", "sql": "SELECT * FROM {rows} WHERE id = 8"},
+        {"type": "query", "sql": "SELECT * FROM {rows} WHERE id = 8", "severity": "warning"},
+        {"type": "query", "sql": "SELECT * FROM {rows} WHERE nowhere = 8"},
+        {"type": "query", "sql": "SELECT * FROM {rows} WHERE nowhere = 8", "name": "again"},
+    ]
+    for few in (False, True):
+        found = evaluate(rows, planned(asked), NOW, few=few)
+        assert [one.passed for one in found] == [False, True, True, *([False] * 5)]
+        assert [one.broken for one in found[:4]] == [2, 2, 0, 10]
+        assert [one.error is not None for one in found] == [*([False] * 6), True, True]
+
+
 def test_what_cannot_be_resolved_takes_no_part_in_the_write(quick: SparkSession) -> None:
     checks = planned(
         [
