@@ -42,6 +42,8 @@ def of_process(places: Places) -> dict[str, str]:
         ),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.ui.showConsoleProgress": "false",
+        # Else every step of a DataFrame is told by which line of ours it was made: half its time.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
         # A stop has to reach tasks that hang.
         "spark.task.reaper.enabled": "true",
         "spark.task.reaper.killTimeout": "5s",
