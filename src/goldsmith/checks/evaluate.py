@@ -102,7 +102,7 @@ class Evaluation:
         """The riding measures in a pass of their own; over files, as far as it goes, by Arrow."""
         got: dict[str, Any] = {}
         if stored is not None:
-            got = native.measure(rows, self._all_riding(), stored)
+            got = native.measure(rows, self.all_riding(), stored)
 
         def run(chosen: Sequence[Put]) -> None:
             from pyspark.sql import functions as F
@@ -126,7 +126,8 @@ class Evaluation:
         )
         return got
 
-    def _all_riding(self) -> dict[str, Column]:
+    def all_riding(self) -> dict[str, Column]:
+        """Every aggregate that rides, and the number of rows, by their names."""
         from pyspark.sql import functions as F
 
         named = {

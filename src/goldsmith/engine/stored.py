@@ -53,12 +53,23 @@ def _of_table(places: Places, name: tuple[str, ...], snapshot: int, at_least: in
 
 
 def _columns(table: Any, schema: Any) -> dict[str, KnownAs]:
+    """How the files know the columns of the table; those they may hold otherwise are left out."""
+    from pyiceberg.transforms import IdentityTransform
+
+    # Files that were brought from Hive lack what the names of their folders say.
+    in_folders = {
+        part.source_id
+        for spec in table.specs().values()
+        for part in spec.fields
+        if isinstance(part.transform, IdentityTransform)
+    }
     mapping = table.metadata.name_mapping()
     names = {one.field_id: tuple(one.names) for one in mapping} if mapping is not None else {}
     return {
         field.name: KnownAs(field.field_id, names.get(field.field_id, (field.name,)))
         for field in schema.fields
-        if field.initial_default is None  # else files without the column do not mean NULL
+        # A file without the column means NULL by it, unless the table says what it means.
+        if field.initial_default is None and field.field_id not in in_folders
     }
 
 

@@ -76,7 +76,7 @@ def _measure(rows: DataFrame, columns: Mapping[str, Column], stored: Stored) -> 
     asked = [tree for tree in asked if _is_there(tree, wanted)]
     if not asked:
         return done
-    work = _shipped(_measuring, stored, wanted, tuple(asked))
+    work = _work().measuring(_plain(stored), wanted, tuple(asked))
     told = _collected(_tasks(rows.sparkSession, stored).mapInArrow(work, "found string"))
     total: list[Any] = [None] * len(asked)
     for row in told:
@@ -145,10 +145,11 @@ def _count_keys(
     tasks = len(asked) * stored.rows // _HASHES_OF_TASK + 1
     bits = (tasks * _BUCKETS_OF_TASK // len(asked)).bit_length()
     packed = _tasks(rows.sparkSession, stored).mapInArrow(
-        _shipped(_packing, stored, types, tuple(asked), bits), "key int, bucket int, hashes binary"
+        _work().packing(_plain(stored), types, tuple(asked), bits),
+        "key int, bucket int, hashes binary",
     )
     lists = packed.repartition(tasks, "key", "bucket")
-    counted = lists.mapInArrow(_shipped(_merging), "key int, rows long, distinct long")
+    counted = lists.mapInArrow(_work().merging(), "key int, rows long, distinct long")
     sums = counted.groupBy("key").agg(F.sum("rows").alias("rows"), F.sum("distinct").alias("n"))
     got = {asked[row["key"]]: (row["rows"], row["n"]) for row in _collected(sums)}
     done = {}
@@ -204,40 +205,16 @@ def _tasks(spark: SparkSession, stored: Stored) -> DataFrame:
     return spark.range(0, number, 1, max(number, 1))
 
 
-def _shipped(make: Callable[..., Any], *given: Any) -> Any:
-    _by_value()
-    return make(*given)
-
-
 @lru_cache(maxsize=1)
-def _by_value() -> None:
-    """Workers have Arrow and numpy; what is ours comes to them with the work."""
+def _work() -> Any:
+    """What tasks do. Workers have Arrow and numpy; what is ours comes to them with the work."""
     from pyspark import cloudpickle
 
     from goldsmith.checks.native import hashing, kernel, reading, tasks
 
     for module in (hashing, kernel, reading, tasks):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-
-
-def _measuring(stored: Stored, wanted: Mapping[str, pa.DataType], asked: tuple[Tree, ...]) -> Any:
-    from goldsmith.checks.native.tasks import measuring
-
-    return measuring(_plain(stored), dict(wanted), asked)
-
-
-def _packing(
-    stored: Stored, wanted: Mapping[str, pa.DataType], asked: tuple[Tree, ...], bits: int
-) -> Any:
-    from goldsmith.checks.native.tasks import packing
-
-    return packing(_plain(stored), dict(wanted), asked, bits)
-
-
-def _merging() -> Any:
-    from goldsmith.checks.native.tasks import merging
-
-    return merging()
+    return tasks
 
 
 def _plain(stored: Stored) -> tuple[Any, ...]:

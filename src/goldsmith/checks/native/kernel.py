@@ -232,7 +232,11 @@ def _part(batch: Batch, aggregate: Any) -> Any:
         values = batch.array(tree)
         if name == "mean":
             number = len(values) - values.null_count
-            return [pc.sum(values.cast(pa.float64())).as_py() or 0.0, number] if number else None
+            return (
+                [pc.sum(values.cast(pa.float64(), safe=False)).as_py() or 0.0, number]
+                if number
+                else None
+            )
         return _extreme(values, name)
     except Unsure:
         return UNSURE

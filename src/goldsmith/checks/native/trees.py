@@ -110,9 +110,9 @@ def _shows_utc(spark: SparkSession) -> bool:
 
 
 def _says_a_moment(tree: Any) -> bool:
-    if not isinstance(tree, tuple):
-        return False
-    return tree[:2] == ("literal", "timestamp") or any(map(_says_a_moment, tree))
+    if isinstance(tree, tuple):
+        return any(map(_says_a_moment, tree))
+    return isinstance(tree, datetime)
 
 
 def _optimized(asked: DataFrame) -> str:
@@ -138,12 +138,12 @@ def _aggregate(node: _Node) -> Tree:
     if node.name == "Cast":
         name, tree, kind = _aggregate(node.children[0])
         to, zone = node.said["dataType"], node.said["timeZoneId"]
-        if (kind, to, zone) != ("timestamp", "timestamp_ntz", "UTC"):
+        if name == "constant" or (kind, to, zone) != ("timestamp", "timestamp_ntz", "UTC"):
             raise _NoTree
         return (name, tree, to)
     if node.name in _COMPARED:
         measured, bound = _aggregate(node.children[0]), _literal(node.children[1])
-        if measured[2] != bound[1] or bound[1] not in _COMPARABLE:
+        if measured[0] == "constant" or measured[2] != bound[1] or bound[1] not in _COMPARABLE:
             raise _NoTree
         return ("compared", (_COMPARED[node.name], measured, bound[2]), "boolean")
     if node.name != "AggregateExpression" or node.said.get("isDistinct"):
