@@ -74,7 +74,8 @@ def test_arrow_says_of_every_case_what_spark_says(
 
 ODD = [
     # More than a float has digits for.
-    {"big": 2**62 + 1, "n": 1, "x": 1.5, "s": "ab", "d": "1.50", "at": "2026-01-01T00:00:00", "day": "2026-01-01"},
+    {"big": 2**62 + 1, "n": 1, "x": 1.5, "s": "ab", "d": "1.50",
+     "at": "2026-01-01T00:00:00", "day": "2026-01-01"},
     {"n": None, "x": None, "s": None, "d": None, "at": None, "day": None},
     {"n": -5, "x": float("nan"), "s": "", "d": "-2.25", "at": "1999-12-31T23:59:59"},
     {"n": 7, "x": -0.0, "s": "ab", "d": "0", "at": "2026-01-01T00:00:00", "day": "1950-02-03"},
