@@ -20,7 +20,6 @@ from stories.warm import WarmSpark, warm_spark
 
 MODES = ("append", "overwrite", "merge", "scd2")
 PLACES = ("lake", "duckdb", "postgres", "redshift")
-BUCKET = "line-staging"
 #: From here on readers see the new rows.
 _PUBLISHED = {
     *("warehouse-committed", "staging-removed", "published", "branch-dropped", "staged-removed"),
@@ -97,7 +96,9 @@ _NUMBERS = itertools.count()
 
 
 def _redshift(url: str, folder: Path) -> Iterator[Place]:
-    with s3_server.running(BUCKET) as s3, redshift_server.running(url, s3) as standin:
+    # The Spark that stays warm remembers which server it met a bucket's name on.
+    bucket = f"line-staging-{next(_NUMBERS)}"
+    with s3_server.running(bucket) as s3, redshift_server.running(url, s3) as standin:
         home = folder / ".goldsmith"
         toml = (
             f'[storage]\nendpoint = "{s3.endpoint}"\naccess_key = "env:S3_KEY"\n'
@@ -105,11 +106,11 @@ def _redshift(url: str, folder: Path) -> Iterator[Place]:
             f'[lake]\nwarehouse = "{home}/lake"\nio = "hadoop"\n'
             f'[warehouses.redshift]\nhost = "127.0.0.1"\nport = {standin.port}\n'
             f'database = "{url.rpartition("/")[2]}"\nuser = "postgres"\nssl = false\n'
-            f'staging = "s3://{BUCKET}/staging"\niam_role = "arn:aws:iam::123456789012:role/copy"\n'
+            f'staging = "s3://{bucket}/staging"\niam_role = "arn:aws:iam::123456789012:role/copy"\n'
         )
         keys = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
         client = s3.client()
-        yield Place(kind="redshift", url=url, toml=toml, environ=keys, s3=client, bucket=BUCKET)
+        yield Place(kind="redshift", url=url, toml=toml, environ=keys, s3=client, bucket=bucket)
         client.close()
 
 

@@ -15,6 +15,8 @@ from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
 from goldsmith.checks.native import jobs as native
+from goldsmith.checks.native.counting import count_keys
+from goldsmith.checks.native.jobs import meanwhile
 from goldsmith.checks.native.stored import Stored
 from goldsmith.checks.outcome import Outcome, outcome_of, raised
 from goldsmith.checks.planned import PlannedCheck
@@ -140,27 +142,31 @@ class Evaluation:
     ) -> Measured:
         """What cannot ride: keys, joins, windows, queries. `few` rows are grouped at once."""
         got: Measured = {}
-
-        def run(chosen: Sequence[Put]) -> None:
-            hashed = {
-                one.place: (one.asked, one.where)
-                for one in chosen
-                if isinstance(one.asked, Keys) and not few
-            }
-            if hashed:
-                got.update(keys.count(rows, hashed, known))
-            plans = {one.place: _beside(rows, one) for one in chosen if one.place not in hashed}
-            got.update(keys.collect(plans))
-
-        known: dict[int, dict[str, int]] = {}
-        if stored is not None and not few:
-            known = native.count_keys(rows, self.keys(), stored)
         # Several rule sets of one table often ask the same, and no answer is sought twice.
         alike: dict[Any, list[Put]] = {}
         for one in self._sound():
             if _is_beside(one):
                 alike.setdefault(_question(one), []).append(one)
-        self._apart([first for first, *_ in alike.values()], run)
+        asked = [first for first, *_ in alike.values()]
+        to_hash = {} if few else self.keys()
+        hashed = [one for one in asked if one.place in to_hash]
+        others = [one for one in asked if one.place not in to_hash]
+
+        def count(chosen: Sequence[Put]) -> None:
+            wanted = {one.place: to_hash[one.place] for one in chosen}
+            got.update(keys.count(rows, wanted, known))
+
+        def ask(chosen: Sequence[Put]) -> None:
+            got.update(keys.collect({one.place: _beside(rows, one) for one in chosen}))
+
+        known: dict[int, dict[str, int]] = {}
+        if stored is not None and hashed:
+            with meanwhile(rows, lambda: count_keys(rows, to_hash, stored)) as counted:
+                self._apart(others, ask)
+            known = counted()
+        else:
+            self._apart(others, ask)
+        self._apart(hashed, count)
         for first, *others in alike.values():
             for other in others:
                 if first.place in self.errors:
@@ -215,9 +221,12 @@ def evaluate(
 ) -> list[Outcome]:
     """Put the checks to rows at rest: one pass for all that ride, few jobs for the others."""
     evaluation = Evaluation(rows.schema, checks, context)
-    measured = evaluation.measure(rows, stored)
-    beside = evaluation.measure_beside(rows, stored, few=few)
-    return evaluation.outcomes(measured, beside)
+    if stored is None:
+        measured = evaluation.measure(rows)
+        return evaluation.outcomes(measured, evaluation.measure_beside(rows, few=few))
+    with meanwhile(rows, lambda: evaluation.measure_beside(rows, stored, few=few)) as beside:
+        measured = evaluation.measure(rows, stored)
+    return evaluation.outcomes(measured, beside())
 
 
 def _riding(one: Put) -> Iterator[tuple[str, Column]]:

@@ -17,6 +17,7 @@ from goldsmith.checks.check import CHECKS
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
 from goldsmith.checks.native import jobs
+from goldsmith.checks.native.counting import count_keys
 from goldsmith.checks.native.stored import KnownAs, Stored, ranges_of
 from goldsmith.checks.outcome import Outcome
 from goldsmith.checks.planned import planned
@@ -178,8 +179,51 @@ def test_keys_are_counted_as_exactly(
         for ignore in ("any", "all")
     ]
     checks = planned(asked, context=NOW)
-    found = jobs.count_keys(rows, Evaluation(rows.schema, checks, NOW).keys(), stored)
+    found = count_keys(rows, Evaluation(rows.schema, checks, NOW).keys(), stored)
     assert {*found} == {*range(len(asked))}
+    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(
+        evaluate(rows, checks, NOW, few=True)
+    )
+
+
+PARTS = {
+    "apart": ([1, 2, 3], [4, 5]),
+    "later ones first": ([4, 5], [1, 2, 3]),
+    "they meet": ([1, 3, 5], [2, 4]),
+    "one is in both": ([1, 2, 3], [3, 4]),
+    "one is out of order": ([1, 2, 3], [6, 4, 5]),
+    "twice in one": ([1, 2, 3], [5, 5, 4]),
+    "one is empty": ([1, 2], []),
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_keys_in_order_are_counted_as_exactly(
+    quick: SparkSession, tmp_path: Path, parts: tuple[list[int], ...]
+) -> None:
+    files, schema = [], "n long, other int, s string"
+    for number, part in enumerate(parts):
+        said = [{"n": n, "other": n % 2, "s": str(n)} for n in part]
+        folder = tmp_path / str(number)
+        frame(quick, schema, said).coalesce(1).write.parquet(str(folder))
+        files += [(str(file), file.stat().st_size) for file in folder.glob("*.parquet")]
+    rows = quick.read.schema(schema).parquet(*(file for file, _ in files))
+    columns = {name: KnownAs(None, (name,)) for name in rows.columns}
+    stored = Stored(ranges=ranges_of(files), rows=sum(map(len, parts)), columns=columns)
+    asked: list[dict[str, Any]] = [
+        {"type": "unique", "column": "n"},
+        {"type": "unique", "columns": ["other", "n"]},
+        {"type": "unique", "column": "s"},
+        {"type": "unique", "column": "n", "where": "n > 2"},
+    ]
+    checks = planned(asked, context=NOW)
+    evaluation = Evaluation(rows.schema, checks, NOW)
+    values = [n for part in parts for n in part]
+    counted = count_keys(rows, evaluation.keys(), stored)
+    assert {*counted} == {*range(len(asked))}
+    for place, found in counted.items():
+        mine = [n for n in values if n > 2] if place == 3 else values
+        assert (found["rows"], found["distinct"]) == (len(mine), len({*mine})), place
     assert told(evaluate(rows, checks, NOW, stored=stored)) == told(
         evaluate(rows, checks, NOW, few=True)
     )

@@ -9,6 +9,7 @@ from typing import Any
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
 from goldsmith.checks.native import jobs
+from goldsmith.checks.native.counting import count_keys
 from goldsmith.checks.planned import planned
 from goldsmith.engine import stored
 from goldsmith.engine.lake import LakeTable
@@ -101,7 +102,7 @@ def _agree(bench: Bench, table: LakeTable, *more: dict[str, Any]) -> None:
     evaluation = Evaluation(rows.schema, checks, context)
     riding = evaluation.all_riding()
     assert {*jobs.measure(rows, riding, lying)} == {*riding}
-    assert {*jobs.count_keys(rows, evaluation.keys(), lying)} == {*evaluation.keys()}
+    assert {*count_keys(rows, evaluation.keys(), lying)} == {*evaluation.keys()}
     by_arrow = evaluate(rows, checks, context, stored=lying)
     by_spark = evaluate(rows, checks, context)
     assert [(one.passed, one.broken, one.observed) for one in by_arrow] == [
@@ -136,6 +137,6 @@ def _judged_in(s3: s3_server.S3, bench: Bench, tmp_path: Path) -> None:
         context=context,
     )
     evaluation = Evaluation(rows.schema, checks, context)
-    assert {*jobs.count_keys(rows, evaluation.keys(), lying)} == {0, 1}
+    assert {*count_keys(rows, evaluation.keys(), lying)} == {0, 1}
     told = evaluate(rows, checks, context, stored=lying)
     assert [(one.passed, one.broken) for one in told] == [(True, 0), (True, None), (False, 71)]

@@ -6,7 +6,7 @@ number, as Spark has it. This file travels to the workers as it is: it imports w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,6 +54,16 @@ class Batch:
         if tree not in self._is_plain:
             self._is_plain[tree] = _is_printable(self.array(tree))
         return self._is_plain[tree]
+
+
+def columns_of(tree: Any) -> Iterator[tuple[str, str]]:
+    """The types and names of all columns in a tree, or in several."""
+    if isinstance(tree, list | tuple):
+        if tree and tree[0] == "column":
+            yield tree[1], tree[2]
+        else:
+            for part in tree:
+                yield from columns_of(part)
 
 
 def _is_printable(texts: pa.Array) -> bool:

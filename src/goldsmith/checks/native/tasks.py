@@ -8,17 +8,31 @@ from __future__ import annotations
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from goldsmith.checks.native.hashing import hashes
-from goldsmith.checks.native.kernel import Batch, measure
+from goldsmith.checks.native.kernel import Batch, columns_of, measure
+from goldsmith.checks.native.order import InOrder, follow
 from goldsmith.checks.native.reading import batches
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_SPARKS = {pa.int32(): "int", pa.int64(): "long", pa.binary(): "binary"}
+_RUN = {"field": pa.int32(), "low": pa.int64(), "high": pa.int64(), "rows": pa.int64()}
+#: What is told of the keys of a part of the files: the hashes of one bucket, or the bounds of one
+#: column, where the bucket is the number of the part.
+_PACKED = {"key": pa.int32(), "bucket": pa.int32(), "hashes": pa.binary(), **_RUN}
+#: The same, with the hashes counted.
+_COUNTED = {"key": pa.int32(), "bucket": pa.int32(), **_RUN, "distinct": pa.int64()}
+PACKED, COUNTED = (
+    ", ".join(f"{name} {_SPARKS[type_]}" for name, type_ in one.items())
+    for one in (_PACKED, _COUNTED)
+)
 
 
 def measuring(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any) -> Task:
@@ -33,25 +47,48 @@ def measuring(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any) -> Tas
     return run
 
 
-def packing(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any, bits: int) -> Task:
-    """Hash the keys of each part of the files: sorted lists, one for each bucket."""
+def packing(
+    stored: Any, wanted: Mapping[str, pa.DataType], asked: Any, bits: int, *, in_order: bool
+) -> Task:
+    """Look at the keys of each part of the files.
+
+    Of a key that comes in order its bounds are told, if `in_order` asks for that; of any other
+    sorted lists of hashes, one for each bucket.
+    """
     ranges, known_as, s3 = stored
     half = 1 << bits >> 1
     edges = np.arange(1 - half, half, dtype=np.int64) << np.int64(64 - bits)
 
+    def read(number: int, places: Iterable[int]) -> Iterator[Batch]:
+        names = {name for place in places for _, name in columns_of(asked[place])}
+        types = {name: type_ for name, type_ in wanted.items() if name in names}
+        return map(Batch, batches(ranges[number], types, known_as, s3))
+
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _all(numbers):
-            found: list[list[Any]] = [[] for _ in asked]
-            for rows in batches(ranges[number], wanted, known_as, s3):
-                batch = Batch(rows)
-                for place, (part, *columns) in enumerate(asked):
+            left = set(range(len(asked)))
+            if in_order:
+                keys = {place: InOrder(key) for place, key in enumerate(asked)}
+                for place, key in follow(keys, partial(read, number)).items():
+                    left.discard(place)
+                    yield _told(
+                        {"key": place, "bucket": number, **run._asdict()} for run in key.runs
+                    )
+            found: dict[int, list[Any]] = {place: [] for place in sorted(left)}
+            for batch in read(number, left) if left else ():
+                for place, lists in found.items():
+                    part, *columns = asked[place]
                     if batch.count(part):
                         own = hashes([batch.array(column) for column in columns])
-                        found[place].append(_taken(own, batch, part))
-            for place, lists in enumerate(found):
+                        lists.append(_taken(own, batch, part))
+            for place, lists in found.items():
                 if lists:
                     whole = _sorted(lists)
-                    yield _packed(place, np.split(whole, np.searchsorted(whole, edges)))
+                    buckets = np.split(whole, np.searchsorted(whole, edges))
+                    yield _told(
+                        {"key": place, "bucket": bucket, "hashes": own.data.cast("B")}
+                        for bucket, own in enumerate(buckets)
+                    )
 
     return run
 
@@ -63,38 +100,31 @@ def _taken(own: Any, batch: Batch, part: Any) -> Any:
     return own[np.asarray(taken.fill_null(False))]
 
 
-def _packed(key: int, buckets: list[Any]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [
-            pa.array([key] * len(buckets), pa.int32()),
-            pa.array(range(len(buckets)), pa.int32()),
-            pa.array([memoryview(one).cast("B") for one in buckets], pa.binary()),
-        ],
-        names=["key", "bucket", "hashes"],
-    )
+def _told(rows: Iterable[Mapping[str, Any]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist(list(rows), pa.schema(_PACKED))
 
 
 def merging() -> Task:
-    """Count the different hashes of each bucket."""
+    """Count the different hashes of each bucket; what else is told stays as it is."""
 
-    def run(lists: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def run(told: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         _forget_archives()
+        counted: list[dict[str, Any]] = []
         held: dict[tuple[int, int], list[Any]] = defaultdict(list)
-        for rows in lists:
-            keys, buckets = rows.column(0).to_pylist(), rows.column(1).to_pylist()
-            for key, bucket, packed in zip(keys, buckets, rows.column(2), strict=True):
-                held[key, bucket].append(np.frombuffer(packed.as_buffer(), np.int64))
-        for (key, _), parts in held.items():
+        for rows in told:
+            lists = rows.column("hashes")
+            for row, packed in zip(rows.drop_columns(["hashes"]).to_pylist(), lists, strict=True):
+                if packed.is_valid:
+                    own = np.frombuffer(packed.as_buffer(), np.int64)
+                    held[row["key"], row["bucket"]].append(own)
+                else:
+                    counted.append(row)
+        for (key, bucket), parts in held.items():
             whole = _sorted(parts)
             distinct = int(np.count_nonzero(whole[1:] != whole[:-1])) + (1 if len(whole) else 0)
-            yield pa.RecordBatch.from_arrays(
-                [
-                    pa.array([key], pa.int32()),
-                    pa.array([len(whole)], pa.int64()),
-                    pa.array([distinct], pa.int64()),
-                ],
-                names=["key", "rows", "distinct"],
-            )
+            counts = {"rows": len(whole), "distinct": distinct}
+            counted.append({"key": key, "bucket": bucket, **counts})
+        yield pa.RecordBatch.from_pylist(counted, pa.schema(_COUNTED))
 
     return run
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
@@ -42,6 +43,8 @@ _COMPARED = {
 }
 #: Spark turns longer lists into sets, which its plan does not show.
 _LISTS = ("spark.sql.optimizer.inSetConversionThreshold", "100000")
+#: Two threads that change the session's setting would not set it back.
+_ONE_AT_A_TIME = threading.Lock()
 
 
 class _NoTree(Exception):
@@ -124,12 +127,13 @@ def _optimized(asked: DataFrame) -> str:
 @contextmanager
 def _lists_shown(asked: DataFrame) -> Iterator[None]:
     conf = asked.sparkSession.conf
-    before = conf.get(_LISTS[0])
-    conf.set(*_LISTS)
-    try:
-        yield
-    finally:
-        conf.set(_LISTS[0], str(before))
+    with _ONE_AT_A_TIME:
+        before = conf.get(_LISTS[0])
+        conf.set(*_LISTS)
+        try:
+            yield
+        finally:
+            conf.set(_LISTS[0], str(before))
 
 
 def _aggregate(node: _Node) -> Tree:

@@ -1,0 +1,94 @@
+"""Keys that come in order are unique, and those taken for such are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from goldsmith.checks.native.kernel import Batch
+from goldsmith.checks.native.order import InOrder, Run, are_apart, follow
+
+ALL = ("literal", "boolean", True)
+NUMBER = ("column", "long", "n")
+DAY = ("column", "date", "day")
+TEXT = ("column", "string", "s")
+THERE = ("not", ("is_null", NUMBER))
+
+
+def batches(*parts: list[int | None]) -> list[Batch]:
+    return [Batch(pa.RecordBatch.from_pydict({"n": pa.array(one, pa.int64())})) for one in parts]
+
+
+def followed(found: list[Batch], key: Any) -> list[Run] | None:
+    """The runs of a key; None where it does not come in order."""
+
+    def read(places: Iterable[int]) -> Iterator[Batch]:
+        assert [*places] == [0]
+        return iter(found)
+
+    left = follow({0: InOrder(key)}, read)
+    return left[0].runs if left else None
+
+
+def test_bounds_are_told_of_what_grows_from_batch_to_batch() -> None:
+    assert followed(batches([1, 2, 5], [6], [], [9, 10]), (ALL, NUMBER)) == [Run(0, 1, 10, 6)]
+
+
+@pytest.mark.parametrize(
+    "parts", [([1, 1],), ([2, 1],), ([1, 2], [2, 3]), ([1, 2], [3, 2]), ([1, None],)]
+)
+def test_what_stays_or_falls_or_is_null_is_not_in_order(parts: Any) -> None:
+    assert followed(batches(*parts), (ALL, NUMBER)) is None
+
+
+def test_rows_that_take_no_part_are_not_looked_at() -> None:
+    found = batches([1, None, 2], [None])
+    assert followed(found, (THERE, NUMBER)) == [Run(0, 1, 2, 2)]
+    assert followed(batches([None]), (THERE, NUMBER)) == []
+
+
+def test_one_column_that_grows_is_enough() -> None:
+    rows = {"s": ["b", "a"], "n": [1, 2], "day": [date(2026, 1, 2), date(2026, 1, 2)]}
+    found = [Batch(pa.RecordBatch.from_pydict(rows))]
+    assert followed(found, (ALL, TEXT, DAY, NUMBER)) == [Run(2, 1, 2, 2)]
+    days = pa.array([date(1970, 1, 1), date(1970, 1, 3)])
+    found = [Batch(pa.RecordBatch.from_pydict({"day": days}))]
+    assert followed(found, (ALL, DAY)) == [Run(0, 0, 2, 2)]
+
+
+def test_texts_are_not_followed_and_nothing_is_read_for_them() -> None:
+    def read(places: Iterable[int]) -> Iterator[Batch]:
+        raise AssertionError(places)
+
+    assert follow({0: InOrder((ALL, TEXT))}, read) == {}
+
+
+def test_parts_that_meet_say_nothing() -> None:
+    first, second = Run(0, 1, 5, 5), Run(0, 6, 7, 2)
+    assert are_apart([(0, second), (1, first)]) == 7
+    assert are_apart([(0, first), (1, Run(0, 5, 9, 2))]) is None
+    # Of another column each part must be known.
+    assert are_apart([(0, first), (0, Run(1, 1, 2, 5)), (1, Run(1, 3, 4, 2))]) == 7
+    assert are_apart([(0, Run(0, 1, 2, 5)), (1, Run(1, 3, 4, 2))]) is None
+
+
+@given(st.lists(st.lists(st.lists(st.none() | st.integers(0, 12), max_size=3), max_size=3)))
+def test_keys_that_are_taken_for_unique_are(parts: list[list[list[int | None]]]) -> None:
+    runs = []
+    for number, found in enumerate(parts):
+        told = followed(batches(*found), (THERE, NUMBER))
+        if told is None:
+            return
+        runs += [(number, run) for run in told]
+    values = [n for part in parts for batch in part for n in batch if n is not None]
+    there = are_apart(runs)
+    if there is not None:
+        assert there == len(values) == len({*values})
+    else:
+        assert len(runs) != 1
