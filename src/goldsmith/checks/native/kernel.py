@@ -16,6 +16,10 @@ import pyarrow.compute as pc
 #: What is said of an aggregate where Arrow might see a value otherwise than Spark does.
 UNSURE: Mapping[str, bool] = {"unsure": True}
 _BLANK, _TILDE = 0x20, 0x7E
+#: So many patterns a column is asked for are worth it to tell its different values first, and so
+#: large a share of all values the different ones may be.
+_SEVERAL_PATTERNS = 3
+_MOST_DIFFERENT = 0.6
 
 
 class Unsure(Exception):
@@ -25,10 +29,13 @@ class Unsure(Exception):
 class Batch:
     """Rows of a file, and what was computed of them so far."""
 
-    def __init__(self, rows: pa.RecordBatch) -> None:
+    def __init__(self, rows: pa.RecordBatch, repeating: set[Any] | None = None) -> None:
         self.rows = rows
+        #: Texts that are asked for often, and seem to repeat.
+        self._repeating = set() if repeating is None else repeating
         self._known: dict[Any, Any] = {}
         self._is_plain: dict[Any, bool] = {}
+        self._different: dict[Any, pa.DictionaryArray] = {}
 
     def value(self, tree: Any) -> Any:
         """An array of the tree's values, or a scalar where all rows have the same."""
@@ -48,6 +55,19 @@ class Batch:
     def array(self, tree: Any) -> pa.Array:
         found = self.value(tree)
         return pa.repeat(found, self.rows.num_rows) if isinstance(found, pa.Scalar) else found
+
+    def of_texts(self, tree: Any, compute: Callable[[pa.Array], pa.Array]) -> pa.Array:
+        """Something of each text; of one that occurs often, computed once."""
+        if tree in self._repeating and tree not in self._different:
+            encoded = self.array(tree).dictionary_encode()
+            if len(encoded.dictionary) > _MOST_DIFFERENT * max(len(encoded), 1):
+                self._repeating.discard(tree)  # nor will they in the rows to come
+            else:
+                self._different[tree] = encoded
+        if tree not in self._different:
+            return compute(self.value(tree))
+        different = self._different[tree]
+        return compute(different.dictionary).take(different.indices)
 
     def is_plain(self, tree: Any) -> bool:
         """The texts are of printable ASCII alone."""
@@ -181,7 +201,7 @@ def _one_of(batch: Batch, tree: Any, listed: tuple[Any, ...]) -> Any:
 def _matches(batch: Batch, tree: Any, pattern: str) -> Any:
     if not batch.is_plain(tree):
         raise Unsure
-    return pc.match_substring_regex(batch.value(tree), pattern)
+    return batch.of_texts(tree, lambda texts: pc.match_substring_regex(texts, pattern))
 
 
 def _of_text(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -227,11 +247,29 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 def measure(batches: Iterable[pa.RecordBatch], asked: Sequence[Any]) -> list[Any]:
     """What the aggregates are over some rows, each as `merged` takes it."""
     found: list[Any] = [None] * len(asked)
+    repeating = often_matched(asked)
     for rows in batches:
-        batch = Batch(rows)
+        batch = Batch(rows, repeating)
         for place, aggregate in enumerate(asked):
             found[place] = merged(aggregate, found[place], _part(batch, aggregate))
     return found
+
+
+def often_matched(asked: Iterable[Any]) -> set[Any]:
+    """What is compared with several patterns."""
+    patterns: dict[Any, set[str]] = {}
+    for text, pattern in _matched(asked):
+        patterns.setdefault(text, set()).add(pattern)
+    return {text for text, several in patterns.items() if len(several) >= _SEVERAL_PATTERNS}
+
+
+def _matched(tree: Any) -> Iterator[tuple[Any, str]]:
+    if isinstance(tree, list | tuple):
+        if tree and tree[0] == "matches":
+            yield tree[1], tree[2]
+        else:
+            for part in tree:
+                yield from _matched(part)
 
 
 def _part(batch: Batch, aggregate: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-_ROWS_AT_ONCE = 1 << 17
+ROWS_AT_ONCE = 1 << 17
 _ID = b"PARQUET:field_id"
 
 
@@ -20,6 +20,7 @@ def batches(
     wanted: Mapping[str, pa.DataType],
     known_as: Mapping[str, tuple[int | None, Sequence[str]]],
     s3: Mapping[str, Any],
+    rows_at_once: int = ROWS_AT_ONCE,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of part of a file, with the wanted columns and no others."""
     path, start, end = part
@@ -34,7 +35,7 @@ def batches(
         read = sorted({name for name in fields.values() if name}) or parquet.schema_arrow.names[:1]
         if not groups:
             return
-        for rows in parquet.iter_batches(_ROWS_AT_ONCE, groups, read, use_threads=False):
+        for rows in parquet.iter_batches(rows_at_once, groups, read, use_threads=False):
             yield pa.RecordBatch.from_arrays(
                 [_typed(rows, fields.get(name), type_) for name, type_ in wanted.items()]
                 or rows.columns,
