@@ -329,3 +329,53 @@ def test_what_was_unloaded_from_a_warehouse_is_taken_away(bench: Bench) -> None:
 
     assert bench.rows("silver", "id", "amount") == [(1, 10)]
     assert bench.litter() == []
+
+
+BY_DAY = (
+    SILVER
+    + """\
+    write_mode: overwrite
+    partition_by: [days(at)]
+    options: {overwrite: partitions, read: new}
+"""
+)
+CHECKED = """
+validation_rules:
+  - rule_set_id: "positive_@"
+    check_def:
+      - {type: in_range, column: amount, min: 0, on_fail: quarantine}
+"""
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_only_the_partitions_that_rows_fall_into_are_replaced(bench: Bench, checked: bool) -> None:
+    bench.apply(BRONZE)
+    bench.apply(CHECKED)
+    bench.apply(BY_DAY + ('    validation_set_id: "positive_@"\n' if checked else ""))
+    bench.bring(
+        "a.jsonl",
+        {"id": 1, "amount": 10, "at": "2026-01-01T08:00:00"},
+        {"id": 2, "amount": 20, "at": "2026-01-01T20:00:00"},
+        {"id": 3, "amount": 30, "at": "2026-01-02T08:00:00"},
+        {"id": 4, "amount": 40},
+    )
+    bench.run()
+    bench.bring("b.jsonl", {"id": 5, "amount": 50, "at": "2026-01-01T10:00:00"})
+    assert bench.run()[2].rows_written == 1
+    assert bench.rows("silver", "id") == [(3,), (4,), (5,)]
+    # Rows of no day are a partition too.
+    bench.bring("c.jsonl", {"id": 6, "amount": 60}, {"id": 7, "amount": -1})
+    assert bench.run()[2].rows_quarantined == (1 if checked else 0)
+    assert bench.rows("silver", "id") == [(3,), (5,), (6,), *([] if checked else [(7,)])]
+
+
+def test_no_rows_replace_no_partition(bench: Bench) -> None:
+    bench.apply(BRONZE)
+    bench.apply(BY_DAY.replace("FROM bronze_@", "FROM bronze_@ WHERE amount > 0"))
+    bench.bring("a.jsonl", {"id": 1, "amount": 10, "at": "2026-01-01T08:00:00"})
+    bench.run()
+    bench.bring("b.jsonl", {"id": 2, "amount": -1, "at": "2026-01-01T08:00:00"})
+    done = bench.run()[2]
+    assert (done.status, done.rows_written) == ("succeeded", 0)
+    assert bench.rows("silver", "id") == [(1,)]
+    assert bench.run()[2].status == "skipped"

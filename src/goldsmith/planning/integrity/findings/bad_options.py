@@ -10,7 +10,11 @@ from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
 from goldsmith.planning.integrity.known import STAGE_OPTIONS, did_you_mean
 from goldsmith.planning.words import stage_id
 
-_WORDS: Mapping[str, tuple[str, ...]] = {"read": ("new", "all"), "partial": ("ok",)}
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "overwrite": ("partitions",),
+    "partial": ("ok",),
+    "read": ("new", "all"),
+}
 _OBJECTS: Mapping[str, str] = {"rename": "old: new", "cast": "column: type"}
 
 
