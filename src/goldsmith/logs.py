@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,20 @@ def stop(handler: logging.Handler) -> None:
 def line(logger: logging.Logger, level: int, says: str, **facts: object) -> None:
     """One line: a sentence, and the names and numbers in it as facts."""
     logger.log(level, "%s", says, extra={"facts": facts})
+
+
+def read(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a file; half of one, left by a process that was killed, is passed over."""
+    if not file.exists():
+        return
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for text in lines:
+            try:
+                found = json.loads(text)
+            except ValueError:
+                continue
+            if isinstance(found, dict) and isinstance(found.get("facts"), dict):
+                yield found
 
 
 def _to(file: Path) -> logging.Handler:

@@ -81,26 +81,27 @@ def retry(door: Door, run_id: str, stage: int | None, quiet: bool, as_json: bool
         for one in stages
         if stage is None or one.stage_order >= stage
     ]
-    carry_out(door, selection or [str(found.pipeline_id)], {}, quiet=quiet, as_json=as_json)
+    if not selection:  # whoever asks for what is not there is told what is
+        selection = [
+            str(found.pipeline_id) if stage is None else f"stage:{found.pipeline_id}-{stage}"
+        ]
+    carry_out(door, selection, {}, quiet=quiet, as_json=as_json)
 
 
 @runs.command("logs")
 @click.argument("run_id", metavar="RUN")
 @json_option
 @pass_door
-def logs(door: Door, run_id: str, as_json: bool) -> None:
+def show_logs(door: Door, run_id: str, as_json: bool) -> None:
     """Show the log lines of a run, stack traces included."""
-    import json
-
+    from goldsmith import logs
     from goldsmith.cli.run import log_file
     from goldsmith.journal.runs import run
 
     found = run(door.runtime.journal, run_id)
-    file = log_file(door.runtime)
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
     told = [
         line
-        for line in (json.loads(text) for text in lines)
+        for line in logs.read(log_file(door.runtime))
         if line["facts"].get("run_id") == found.run_id
     ]
 
