@@ -1,14 +1,15 @@
 """The checks of a stage put to rows: what is measured in which pass, and what it means.
 
 `Evaluation` is used in three ways that share all of it: its `conditions` and `measures` ride on
-a write, `measure_beside` counts keys and reads other datasets afterwards; and `evaluate` does both
+a write, `measure_beside` counts keys and reads other datasets afterwards; and `at_rest` does both
 for rows at rest. A check that cannot be put to the rows is a failed one with its cause.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldsmith.checks import keys, partitions
 from goldsmith.checks.bitmap import Bitmap
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
 
 #: What was measured of each check: by its place, then by name.
 Measured = dict[int, dict[str, Any]]
+
+
+class AtRest(NamedTuple):
+    """What was measured of rows at rest: in the pass, and beside it, with the seconds of each."""
+
+    measured: dict[str, Any]
+    beside: Measured
+    pass_seconds: float
+    beside_seconds: float
 
 
 class Evaluation:
@@ -96,7 +106,7 @@ class Evaluation:
                 rows.agg(*columns).schema  # noqa: B018 - asking for the schema resolves it
             for one in chosen:
                 if _is_beside(one):
-                    _beside(rows, one).schema  # noqa: B018
+                    _plan(rows, one).schema  # noqa: B018
 
         self._apart(tuple(self._put.values()), resolve)
 
@@ -137,10 +147,37 @@ class Evaluation:
         }
         return {"rows": F.count(F.lit(1)), **named} if named else {}
 
-    def measure_beside(
+    def measure_beside(self, rows: DataFrame, stored: Stored | None = None) -> Measured:
+        """What cannot ride: keys, joins, windows, queries."""
+        if stored is None:
+            return self._beside(rows, dict)
+        with meanwhile(rows, lambda: count_keys(rows, self.keys(), stored)) as counted:
+            return self._beside(rows, counted)
+
+    def at_rest(
         self, rows: DataFrame, stored: Stored | None = None, *, few: bool = False
+    ) -> AtRest:
+        """All of it, of rows that lie somewhere. `few` rows are grouped by their keys at once."""
+        started = time.monotonic()
+        if stored is None:
+            measured = self.measure(rows)
+            riding = time.monotonic() - started
+            beside = self._beside(rows, dict, few=few)
+        else:
+            with meanwhile(rows, lambda: count_keys(rows, self.keys(), stored)) as counted:
+                measured = self.measure(rows, stored)
+                riding = time.monotonic() - started
+                beside = self._beside(rows, counted)
+        return AtRest(measured, beside, riding, time.monotonic() - started - riding)
+
+    def _beside(
+        self,
+        rows: DataFrame,
+        known: Callable[[], dict[int, dict[str, int]]],
+        *,
+        few: bool = False,
     ) -> Measured:
-        """What cannot ride: keys, joins, windows, queries. `few` rows are grouped at once."""
+        """What is asked beside the pass; the counts of some keys will be known by then."""
         got: Measured = {}
         # Several rule sets of one table often ask the same, and no answer is sought twice.
         alike: dict[Any, list[Put]] = {}
@@ -148,27 +185,19 @@ class Evaluation:
             if _is_beside(one):
                 alike.setdefault(_question(one), []).append(one)
         asked = [first for first, *_ in alike.values()]
-        to_hash = {} if few else self.keys()
-        hashed = [one for one in asked if one.place in to_hash]
-        others = [one for one in asked if one.place not in to_hash]
-
-        def count(chosen: Sequence[Put]) -> None:
-            wanted = {one.place: to_hash[one.place] for one in chosen}
-            got.update(keys.count(rows, wanted, known))
+        keyed = {} if few else self.keys()
 
         def ask(chosen: Sequence[Put]) -> None:
-            got.update(keys.collect({one.place: _beside(rows, one) for one in chosen}))
+            got.update(keys.collect({one.place: _plan(rows, one) for one in chosen}))
 
-        known: dict[int, dict[str, int]] = {}
-        if stored is not None and hashed:
-            with meanwhile(rows, lambda: count_keys(rows, to_hash, stored)) as counted:
-                self._apart(others, ask)
-            known = counted()
-        else:
-            self._apart(others, ask)
-        self._apart(hashed, count)
-        for first, *others in alike.values():
-            for other in others:
+        def count(chosen: Sequence[Put]) -> None:
+            wanted = {one.place: keyed[one.place] for one in chosen}
+            got.update(keys.count(rows, wanted, known()))
+
+        self._apart([one for one in asked if one.place not in keyed], ask)
+        self._apart([one for one in asked if one.place in keyed], count)
+        for first, *same in alike.values():
+            for other in same:
                 if first.place in self.errors:
                     self.errors[other.place] = self.errors[first.place]
                 else:
@@ -221,12 +250,8 @@ def evaluate(
 ) -> list[Outcome]:
     """Put the checks to rows at rest: one pass for all that ride, few jobs for the others."""
     evaluation = Evaluation(rows.schema, checks, context)
-    if stored is None:
-        measured = evaluation.measure(rows)
-        return evaluation.outcomes(measured, evaluation.measure_beside(rows, few=few))
-    with meanwhile(rows, lambda: evaluation.measure_beside(rows, stored, few=few)) as beside:
-        measured = evaluation.measure(rows, stored)
-    return evaluation.outcomes(measured, beside())
+    found = evaluation.at_rest(rows, stored, few=few)
+    return evaluation.outcomes(found.measured, found.beside)
 
 
 def _riding(one: Put) -> Iterator[tuple[str, Column]]:
@@ -267,7 +292,7 @@ def _question(one: Put) -> Any:
     return planned.check.name, repr(sorted(planned.settings.items())), planned.where
 
 
-def _beside(rows: DataFrame, one: Put) -> DataFrame:
+def _plan(rows: DataFrame, one: Put) -> DataFrame:
     if one.per:
         assert one.broken is not None
         assert one.applies is not None

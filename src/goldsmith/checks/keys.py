@@ -111,6 +111,7 @@ def count(
 
     Of some the hashes may be known by now.
     """
+    known = {place: counts for place, counts in known.items() if place in wanted}
     hashed = {place: pair for place, pair in wanted.items() if is_hashed(pair[0])}
     unknown = {place: pair for place, pair in hashed.items() if place not in known}
     found = {**known, **(_by_hash(rows, unknown) if unknown else {})}

@@ -6,7 +6,6 @@ of a run.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -86,18 +85,15 @@ def put_checks(
     """Put checks to rows at rest: one pass for those that ride, few jobs for the others."""
     evaluation = Evaluation(rows.schema, checks, context)
     evaluation.prove(rows)
-    started = time.monotonic()
-    measured = evaluation.measure(rows, stored)
-    riding = time.monotonic() - started
-    beside = evaluation.measure_beside(rows, stored)
-    both = time.monotonic() - started
-    outcomes = evaluation.outcomes(measured, beside)
-    found = samples.look(evaluation, rows, measured, beside, {}, hide=hide)
+    found = evaluation.at_rest(rows, stored)
+    outcomes = evaluation.outcomes(found.measured, found.beside)
+    seen = samples.look(evaluation, rows, found.measured, found.beside, {}, hide=hide)
     seconds = {
-        one.place: both - riding if one.place in beside else riding for one in evaluation.checks
+        one.place: found.beside_seconds if one.place in found.beside else found.pass_seconds
+        for one in evaluation.checks
     }
     marks = {"stage_run_id": audit_id, "dataset_id": dataset_id}
-    judged = audit.judge(outcomes, marks=marks, samples=found, seconds=seconds, rows_go=False)
+    judged = audit.judge(outcomes, marks=marks, samples=seen, seconds=seconds, rows_go=False)
     return Summary.of(outcomes, context.now), judged
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -227,6 +229,41 @@ def test_keys_in_order_are_counted_as_exactly(
     assert told(evaluate(rows, checks, NOW, stored=stored)) == told(
         evaluate(rows, checks, NOW, few=True)
     )
+
+
+def test_a_key_that_cannot_be_counted_spoils_no_other(quick: SparkSession, tmp_path: Path) -> None:
+    said = [{"n": n, "s": "a"} for n in (1, 2, 2)]
+    rows, stored = lying(frame(quick, "n long, s string", said), tmp_path / "keys")
+    unique: dict[str, Any] = {"type": "unique", "nulls": "equal"}
+    checks = planned(
+        [
+            {**unique, "column": "n"},
+            {**unique, "column": "s"},
+            {**unique, "columns": ["n", "s"], "where": "1 / (n - 1) > 0"},
+        ],
+        context=NOW,
+    )
+    found = evaluate(rows, checks, NOW, stored=stored)
+    assert [(one.passed, one.broken) for one in found[:2]] == [(False, 2), (False, 3)]
+    assert found[2].error is not None
+
+
+def test_workers_that_were_stopped_are_asked_again(quick: SparkSession) -> None:
+    application = quick.sparkContext.applicationId
+
+    def sleep(rows: Any) -> Any:
+        import time
+
+        time.sleep(600)
+        yield from rows
+
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(jobs.collected, quick.range(1).mapInArrow(sleep, "id long"))
+        while not asked.done():
+            quick.sparkContext.cancelAllJobs()
+            time.sleep(0.05)
+    assert "cancelled" in str(asked.exception())
+    assert application not in jobs._REFUSED
 
 
 def test_workers_that_cannot_do_it_leave_it_to_spark(

@@ -379,3 +379,25 @@ def test_no_rows_replace_no_partition(bench: Bench) -> None:
     assert (done.status, done.rows_written) == ("succeeded", 0)
     assert bench.rows("silver", "id") == [(1,)]
     assert bench.run()[2].status == "skipped"
+
+
+def test_other_engines_read_what_was_published(bench: Bench) -> None:
+    import duckdb
+
+    from goldsmith.planning.lake_tables import table_at
+
+    bench.apply(BRONZE)
+    bench.apply(MERGED)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": 20})
+    bench.run()
+    bench.bring("b.jsonl", {"id": 2, "amount": 21, "at": "2026-01-02"}, {"id": 3, "amount": 30})
+    bench.run()
+    table = table_at(bench.runtime.places, ("silver", f"silver_{bench.tag}"))
+    assert table is not None
+    told = table.scan().to_arrow().sort_by("id").select(["id", "amount"]).to_pylist()
+    assert told == [{"id": n, "amount": amount} for n, amount in ((1, 10), (2, 21), (3, 30))]
+    with duckdb.connect() as asked:
+        table.scan().to_duckdb("orders", connection=asked)
+        found = asked.execute('SELECT count(*), sum(amount), max("at") FROM orders').fetchone()
+    assert found is not None
+    assert found[:2] == (3, 61)

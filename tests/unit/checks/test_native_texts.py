@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldsmith.checks.native.kernel import Batch, measure, often_matched
+from goldsmith.checks.native.kernel import Batch, columns_of, measure, often_matched
 
 TEXT = ("column", "string", "s")
 PATTERNS = ("^a", "b$", "a+b", "^[ab]*$")
@@ -23,6 +23,12 @@ def test_a_column_is_asked_often_from_three_different_patterns_on() -> None:
     assert often_matched([*ASKED[:2], *ASKED[:2]]) == set()
     inside = [("count", ("and", tree, ("not", ASKED[3][1])), "long") for _, tree, _ in ASKED[:2]]
     assert often_matched(inside) == {TEXT}
+
+
+def test_values_of_a_list_are_not_taken_for_trees() -> None:
+    listed = [("one_of", TEXT, ("matches", "x")), ("one_of", TEXT, ("column", "row"))]
+    assert often_matched([("count", one, "long") for one in listed]) == set()
+    assert [*columns_of(listed)] == [("string", "s"), ("string", "s")]
 
 
 @given(st.lists(st.lists(st.none() | st.text("abc", max_size=2), max_size=20), max_size=3))

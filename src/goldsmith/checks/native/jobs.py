@@ -39,8 +39,14 @@ def meanwhile(rows: DataFrame, do: Callable[[], _T]) -> Iterator[Callable[[], _T
     """
     from pyspark import inheritable_thread_target
 
+    spark = rows.sparkSession
+    inherits: Any = inheritable_thread_target(spark)
+    if inherits is spark:  # threads of Python are not threads of the JVM here: PYSPARK_PIN_THREAD
+        done = do()
+        yield lambda: done
+        return
     with ThreadPoolExecutor(1, thread_name_prefix="checks") as pool:
-        later = pool.submit(inheritable_thread_target(rows.sparkSession)(do))
+        later = pool.submit(inherits(do))
         yield later.result
 
 
@@ -51,7 +57,7 @@ def tried(rows: DataFrame, do: Callable[[], Any]) -> Any:
             return None
         return do()
     except Exception as error:  # Connect shows no plan; whatever it is, Spark can do it
-        _LOG.info("checks are measured by Spark alone: %s", _first_line(error))
+        _LOG.info("checks are measured by Spark alone: %s", _said(error))
         return None
 
 
@@ -60,15 +66,16 @@ def collected(plan: DataFrame) -> list[Any]:
     try:
         return plan.collect()
     except Exception as error:
-        said = _first_line(error)
-        if "cancelled" not in said.lower():  # the work was stopped, and not by them
+        if "cancelled" not in str(error).lower():  # the work was stopped, and not by them
             _REFUSED.add(plan.sparkSession.sparkContext.applicationId)
-            _LOG.warning("Python workers cannot measure checks, and Spark does: %s", said)
+            _LOG.warning("Python workers cannot measure checks, and Spark does: %s", _said(error))
         raise
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0]
+def _said(error: Exception) -> str:
+    """The line of an error that names it: the JVM's begin with which call it was."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return next((line for line in lines if "Exception" in line or "Error" in line), lines[0])
 
 
 def _measure(rows: DataFrame, columns: Mapping[str, Column], stored: Stored) -> dict[str, Any]:

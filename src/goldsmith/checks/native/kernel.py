@@ -82,8 +82,13 @@ def columns_of(tree: Any) -> Iterator[tuple[str, str]]:
         if tree and tree[0] == "column":
             yield tree[1], tree[2]
         else:
-            for part in tree:
+            for part in _under(tree):
                 yield from columns_of(part)
+
+
+def _under(tree: Any) -> Any:
+    """What a tree is applied to; the values of a list are no trees, whatever they look like."""
+    return tree[1:2] if tree and tree[0] == "one_of" else tree
 
 
 def _is_printable(texts: pa.Array) -> bool:
@@ -268,7 +273,7 @@ def _matched(tree: Any) -> Iterator[tuple[Any, str]]:
         if tree and tree[0] == "matches":
             yield tree[1], tree[2]
         else:
-            for part in tree:
+            for part in _under(tree):
                 yield from _matched(part)
 
 

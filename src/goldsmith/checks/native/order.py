@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from goldsmith.checks.native.kernel import Batch
+from goldsmith.checks.native.kernel import Batch, columns_of
 
 #: Values of these are counted in whole steps.
 _WHOLE = frozenset(("byte", "short", "integer", "long", "date", "timestamp", "timestamp_ntz"))
@@ -48,6 +48,12 @@ class InOrder:
         return bool(self._bounds)
 
     @property
+    def looks_at(self) -> set[str]:
+        """The columns it takes to follow the key."""
+        followed = [self._columns[place] for place in self._bounds]
+        return {name for _, name in columns_of([self._part, *followed])}
+
+    @property
     def runs(self) -> list[Run]:
         """What is known of the key: one run for each column that only grows, none without rows."""
         return [
@@ -72,11 +78,12 @@ class InOrder:
 
 
 def follow(
-    keys: Mapping[int, InOrder], read: Callable[[Iterable[int]], Iterator[Batch]]
+    keys: Mapping[int, InOrder], read: Callable[[set[str]], Iterator[Batch]]
 ) -> dict[int, InOrder]:
     """Those of the keys that come in order, after a look at as many rows as that takes."""
     left = {place: key for place, key in keys.items() if key.holds}
-    for batch in read(left) if left else ():
+    columns = set().union(*(key.looks_at for key in left.values()))
+    for batch in read(columns) if left else ():
         for key in left.values():
             key.go_on(batch)
         left = {place: key for place, key in left.items() if key.holds}

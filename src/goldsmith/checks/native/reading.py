@@ -11,7 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-ROWS_AT_ONCE = 1 << 17
+_ROWS_AT_ONCE = 1 << 17
+#: Where many are wanted at once: so many rows, if their columns have no more bytes than this.
+_MANY_AT_ONCE = 1 << 20
+_BYTES_AT_ONCE = 128 << 20
+#: What is read of a file at a time, by whoever may stop early.
+_BUFFER = 1 << 18
 _ID = b"PARQUET:field_id"
 
 
@@ -20,11 +25,14 @@ def batches(
     wanted: Mapping[str, pa.DataType],
     known_as: Mapping[str, tuple[int | None, Sequence[str]]],
     s3: Mapping[str, Any],
-    rows_at_once: int = ROWS_AT_ONCE,
+    *,
+    many_at_once: bool = False,
+    to_the_end: bool = True,
 ) -> Iterator[pa.RecordBatch]:
     """The rows of part of a file, with the wanted columns and no others."""
     path, start, end = part
-    with _opened(path, s3) as file, pq.ParquetFile(file) as parquet:
+    buffer = 0 if to_the_end else _BUFFER
+    with _opened(path, s3) as file, pq.ParquetFile(file, buffer_size=buffer) as parquet:
         groups = [
             number
             for number in range(parquet.metadata.num_row_groups)
@@ -35,12 +43,27 @@ def batches(
         read = sorted({name for name in fields.values() if name}) or parquet.schema_arrow.names[:1]
         if not groups:
             return
-        for rows in parquet.iter_batches(rows_at_once, groups, read, use_threads=False):
+        at_once = _ROWS_AT_ONCE
+        if many_at_once:
+            at_once = max(at_once, min(_MANY_AT_ONCE, _rows_of_bytes(parquet, groups, read)))
+        for rows in parquet.iter_batches(at_once, groups, read, use_threads=False):
             yield pa.RecordBatch.from_arrays(
                 [_typed(rows, fields.get(name), type_) for name, type_ in wanted.items()]
                 or rows.columns,
                 names=list(wanted) or read,
             )
+
+
+def _rows_of_bytes(parquet: pq.ParquetFile, groups: Sequence[int], read: Sequence[str]) -> int:
+    """How many rows have as many bytes, in these columns, as are wanted at once."""
+    found = [parquet.metadata.row_group(number) for number in groups]
+    size = sum(
+        group.column(place).total_uncompressed_size
+        for group in found
+        for place in range(group.num_columns)
+        if group.column(place).path_in_schema.split(".")[0] in read
+    )
+    return int(_BYTES_AT_ONCE * sum(group.num_rows for group in found) // max(size, 1))
 
 
 def _opened(path: str, s3: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from goldsmith.checks.native.hashing import hashes
 from goldsmith.checks.native.kernel import Batch, columns_of, measure, often_matched
 from goldsmith.checks.native.order import InOrder, follow
-from goldsmith.checks.native.reading import ROWS_AT_ONCE, batches
+from goldsmith.checks.native.reading import batches
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
@@ -39,11 +39,12 @@ def measuring(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any) -> Tas
     """Measure aggregates of each part of the files."""
     ranges, known_as, s3 = stored
     # A value that occurs again does so rather among many.
-    at_once = ROWS_AT_ONCE * (8 if often_matched(asked) else 1)
+    many = bool(often_matched(asked))
 
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _all(numbers):
-            found = measure(batches(ranges[number], wanted, known_as, s3, at_once), asked)
+            rows = batches(ranges[number], wanted, known_as, s3, many_at_once=many)
+            found = measure(rows, asked)
             yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)]})
 
     return run
@@ -61,23 +62,25 @@ def packing(
     half = 1 << bits >> 1
     edges = np.arange(1 - half, half, dtype=np.int64) << np.int64(64 - bits)
 
-    def read(number: int, places: Iterable[int]) -> Iterator[Batch]:
-        names = {name for place in places for _, name in columns_of(asked[place])}
+    def read(number: int, names: set[str], *, to_the_end: bool = True) -> Iterator[Batch]:
         types = {name: type_ for name, type_ in wanted.items() if name in names}
-        return map(Batch, batches(ranges[number], types, known_as, s3))
+        found = batches(ranges[number], types, known_as, s3, to_the_end=to_the_end)
+        return map(Batch, found)
 
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _all(numbers):
             left = set(range(len(asked)))
             if in_order:
                 keys = {place: InOrder(key) for place, key in enumerate(asked)}
-                for place, key in follow(keys, partial(read, number)).items():
+                glance = partial(read, number, to_the_end=False)
+                for place, key in follow(keys, glance).items():
                     left.discard(place)
                     yield _told(
-                        {"key": place, "bucket": number, **run._asdict()} for run in key.runs
+                        {"key": place, "bucket": number, **one._asdict()} for one in key.runs
                     )
             found: dict[int, list[Any]] = {place: [] for place in sorted(left)}
-            for batch in read(number, left) if left else ():
+            names = {name for place in left for _, name in columns_of(asked[place])}
+            for batch in read(number, names) if left else ():
                 for place, lists in found.items():
                     part, *columns = asked[place]
                     if batch.count(part):

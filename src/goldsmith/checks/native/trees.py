@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from goldsmith.checks.native.patterns import is_common
 
@@ -43,8 +44,8 @@ _COMPARED = {
 }
 #: Spark turns longer lists into sets, which its plan does not show.
 _LISTS = ("spark.sql.optimizer.inSetConversionThreshold", "100000")
-#: Two threads that change the session's setting would not set it back.
-_ONE_AT_A_TIME = threading.Lock()
+#: Two threads that change a session's setting would not set it back: one at a time.
+_TURNS: WeakKeyDictionary[SparkSession, threading.Lock] = WeakKeyDictionary()
 
 
 class _NoTree(Exception):
@@ -127,7 +128,7 @@ def _optimized(asked: DataFrame) -> str:
 @contextmanager
 def _lists_shown(asked: DataFrame) -> Iterator[None]:
     conf = asked.sparkSession.conf
-    with _ONE_AT_A_TIME:
+    with _TURNS.setdefault(asked.sparkSession, threading.Lock()):
         before = conf.get(_LISTS[0])
         conf.set(*_LISTS)
         try:
