@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
 from goldsmith.settings.errors import BadSettings, NoProject, UnknownEnvironment, UnsafeAddress
+from goldsmith.settings.sections import SECTIONS, Kind
 from goldsmith.settings.settings import Settings
 
 S3_AND_POSTGRES = """
@@ -423,3 +426,18 @@ def test_bindings_that_make_no_sense_are_refused(project: Path) -> None:
 "s3://d/" = "s3://z/"
 """
     assert len(problems(project, toml)) == 4
+
+
+def test_what_is_true_or_false_or_a_number_can_be_said_as_such() -> None:
+    wanted = {bool: Kind.FLAG, int: Kind.WHOLE}
+    for section in SECTIONS.values():
+        for name, hint in get_type_hints(section).items():
+            kinds = {kind for kind in (get_args(hint) or (hint,)) if kind in wanted}
+            said = {one.name: one for one in fields(section)}[name].metadata["spec"].kind
+            assert said is wanted[kinds.pop()] if kinds else said not in wanted.values(), name
+
+
+@pytest.mark.parametrize(("said", "is_native"), [("false", False), ("no", False), ("true", True)])
+def test_arrow_can_be_switched_off(project: Path, said: str, is_native: bool) -> None:
+    assert load(project, environ={"GOLDSMITH_SPARK__NATIVE": said}).spark.native is is_native
+    assert load(project, f"[spark]\nnative = {str(is_native).lower()}").spark.native is is_native

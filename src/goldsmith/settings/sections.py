@@ -236,6 +236,7 @@ class SparkSettings:
     driver_memory: str = setting("The memory of the driver, `2g`.", default="2g")
     native: bool = setting(
         "Checks of rows that lie in files are measured by Arrow, in Spark's Python workers.",
+        Kind.FLAG,
         default=True,
     )
     java_home: Path | None = setting(
