@@ -9,6 +9,7 @@ from datetime import date, datetime
 from typing import Any
 
 from goldsmith.checks.aliases.translate import translated
+from goldsmith.checks.bounds import Bounds
 from goldsmith.checks.check import CHECKS, EVERY_CHECK, Check
 from goldsmith.checks.context import Context
 from goldsmith.checks.errors import BadCheck, NoSuchParameter
@@ -42,6 +43,12 @@ class PlannedCheck:
     def says(self) -> str:
         held = dict.fromkeys(self.check.settings) | dict(self.settings)
         held["columns"] = held.get("columns") or held.get("column")
+        held["bounds"] = Bounds(
+            min=held.get("min"),
+            max=held.get("max"),
+            strict_min=bool(held.get("strict_min")),
+            strict_max=bool(held.get("strict_max")),
+        ).words
         return self.check.says.format_map(held)
 
 

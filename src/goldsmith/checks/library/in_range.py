@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column
 
 
-@row_check(says="{column} is not between {min} and {max}", any_of=("min", "max"))
+@row_check(says="{column} is not {bounds}", any_of=("min", "max"))
 def in_range(
     column: Plain,
     min: Bound | None = None,
