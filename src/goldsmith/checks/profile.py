@@ -1,13 +1,21 @@
-"""A profile: what the columns of some rows hold, measured in one pass."""
+"""A profile: what the columns of some rows hold, measured in one pass.
+
+Different values are counted within a few percent; a column that seems to have no value twice is
+looked at once more, with all others of the kind, and then it is known.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from goldsmith.checks.context import Context
+from goldsmith.checks.evaluate import evaluate
 from goldsmith.checks.outcome import plain
+from goldsmith.checks.planned import planned
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -19,7 +27,11 @@ _NESTED = frozenset(("array", "map", "struct", "variant", "binary"))
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Most frequent values that are shown, and how many are watched to find them.
 _TOP = 10
-_WATCHED = 1000
+_WATCHED = 10_000
+#: Of more different values than are watched a count may be too high by this share of all values.
+_TOO_HIGH = 3.5 / _WATCHED
+#: How many of its values differ, at least, in a column that may have none twice.
+_NEARLY_ALL = 0.97
 #: What a text may be, told by what Spark can make of it, the narrowest first.
 _KINDS: Mapping[str, str] = {
     "boolean": "lower({0}) IN ('true', 'false')",
@@ -40,8 +52,10 @@ class ColumnProfile:
     type: str
     rows: int
     nulls: int
-    #: Different values, within a few percent.
+    #: Different values, within a few percent; exactly where all differ.
     distinct: int | None = None
+    #: No value occurs twice.
+    is_unique: bool = False
     min: Any = None
     max: Any = None
     mean: float | None = None
@@ -70,10 +84,29 @@ def profile(rows: DataFrame) -> list[ColumnProfile]:
         for what, sql in _measures(column, field.dataType).items():
             measures.append(F.expr(sql).alias(f"{what}_{place}"))
     got = rows.agg(*measures).collect()[0].asDict(recursive=True)
-    return [
+    found = [
         _profile(field.name, field.dataType, place, got)
         for place, field in enumerate(rows.schema.fields)
     ]
+    unique = _unique(rows, [one.name for one in found if _may_be_unique(one)])
+    return [
+        replace(one, is_unique=True, distinct=one.rows - one.nulls, top=())
+        if one.name in unique
+        else one
+        for one in found
+    ]
+
+
+def _may_be_unique(column: ColumnProfile) -> bool:
+    values = column.rows - column.nulls
+    return column.distinct is not None and 0 < _NEARLY_ALL * values <= column.distinct
+
+
+def _unique(rows: DataFrame, names: Sequence[str]) -> set[str]:
+    """Those of the columns that have no value twice, all counted in one job."""
+    checks = planned([{"type": "unique", "column": name} for name in names])
+    outcomes = evaluate(rows, checks, Context(now=datetime.now(UTC)))
+    return {name for name, one in zip(names, outcomes, strict=True) if one.passed}
 
 
 def _measures(column: str, type_: DataType) -> dict[str, str]:
@@ -119,14 +152,14 @@ def _profile(name: str, type_: DataType, place: int, got: Mapping[str, Any]) -> 
         type=type_.simpleString(),
         rows=rows,
         nulls=nulls,
-        distinct=of("distinct"),
+        distinct=None if of("distinct") is None else min(of("distinct"), values),
         min=of("min"),
         max=of("max"),
         mean=of("mean"),
         quantiles=None
         if quantiles is None
         else {f"{share:g}": value for share, value in zip(_QUANTILES, quantiles, strict=True)},
-        top=_counted(of("top")),
+        top=_frequent(_counted(of("top")), values, of("distinct")),
         patterns=_counted(of("patterns")),
         lengths=None if of("shortest") is None else (of("shortest"), of("longest")),
         inferred=read_as,
@@ -135,6 +168,15 @@ def _profile(name: str, type_: DataType, place: int, got: Mapping[str, Any]) -> 
 
 def _counted(found: Sequence[Mapping[str, Any]] | None) -> list[tuple[Any, int]]:
     return [(one["item"], one["count"]) for one in found or () if one["item"] is not None]
+
+
+def _frequent(
+    found: list[tuple[Any, int]], values: int, distinct: int | None
+) -> list[tuple[Any, int]]:
+    """Those that surely occur more often than others do."""
+    if distinct is None or distinct <= _WATCHED:
+        return found
+    return [(value, count) for value, count in found if count > _TOO_HIGH * values]
 
 
 def as_regex(pattern: str) -> str:

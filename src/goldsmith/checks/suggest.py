@@ -46,9 +46,7 @@ def _of_column(column: ColumnProfile) -> Iterator[tuple[dict[str, Any], str]]:
             {"type": "null_rate", **named, "max": allowed, "severity": "warning"},
             f"{share:.1%} of the rows had a NULL",
         )
-    looks_unique = column.distinct is not None and column.distinct >= 0.97 * values
-    seen_once = bool(column.top) and max(count for _, count in column.top) == 1
-    if looks_unique and seen_once:
+    if column.is_unique:
         yield {"type": "unique", **named}, f"{values:,} values, and none was seen twice"
     elif _is_closed(column, values):
         words = sorted((value for value, _ in column.top), key=str)

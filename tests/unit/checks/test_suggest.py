@@ -7,8 +7,8 @@ from goldsmith.checks.profile import ColumnProfile, as_regex
 from goldsmith.checks.suggest import as_yaml, suggest
 
 KEY = ColumnProfile(
-    name="id", type="bigint", rows=100, nulls=0, distinct=99, min=1, max=100,
-    quantiles={"0.5": 50.0}, top=[(1, 1), (2, 1)],
+    name="id", type="bigint", rows=100, nulls=0, distinct=100, is_unique=True,
+    min=1, max=100, quantiles={"0.5": 50.0},
 )  # fmt: skip
 STATUS = ColumnProfile(
     name="status", type="string", rows=100, nulls=10, distinct=2,
