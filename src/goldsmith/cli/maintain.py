@@ -39,8 +39,10 @@ def maintain(
 
     def text() -> None:
         for answer in answers:
-            said = ", ".join(f"{key}: {_in_words(value)}" for key, value in answer.items() if value)
-            click.echo(said)
+            said = {name: value for name, value in answer.items() if value}
+            whose = said.pop("dataset_id")
+            told = ", ".join(f"{name}: {_in_words(value)}" for name, value in said.items())
+            click.echo(f"{whose}: {told or 'nothing to do'}")
         click.echo(count(len(answers), "dataset") + (" looked at." if dry_run else " maintained."))
 
     show(as_json, answers, text)
