@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -58,9 +59,21 @@ def read(file: Path) -> Iterator[dict[str, Any]]:
 def _to(file: Path) -> logging.Handler:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        _end_last_line(file)
         return logging.FileHandler(file, encoding="utf-8")
     except OSError as error:
         raise BadRequest(sentence=f"No log can be written to {file}: {error.strerror}.") from error
+
+
+def _end_last_line(file: Path) -> None:
+    """A process that was killed may have left half a line: what comes next is not part of it."""
+    if not file.is_file():  # there is none, or it is a device or a pipe
+        return
+    with file.open("ab+") as written:
+        size = written.seek(0, os.SEEK_END)
+        written.seek(max(size - 1, 0))
+        if written.read(1) not in (b"", b"\n"):
+            written.write(b"\n")
 
 
 class Lines(logging.Formatter):

@@ -88,3 +88,12 @@ def test_no_secret_reaches_a_line(as_json: bool, capsys: pytest.CaptureFixture[s
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     with pytest.raises(BadRequest, match="No log can be written"):
         logs.start(level="info", as_json=False, file=tmp_path)
+
+
+def test_what_is_written_behind_half_a_line_can_be_read(tmp_path: Path) -> None:
+    file = tmp_path / "runs.jsonl"
+    file.write_text('{"at": "2026-01-01", "le', encoding="utf-8")
+    handler = logs.start(level="info", as_json=True, file=file)
+    logs.line(LOGGER, logging.INFO, "begun", run_id="run-1")
+    logs.stop(handler)
+    assert [one["says"] for one in logs.read(file)] == ["begun"]
