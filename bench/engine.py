@@ -7,6 +7,7 @@ Everything is measured in one run, side by side, in one JVM:
 - what a stage costs with every call into Spark taken out: from before its lease is taken until
   it is given back, all commits to the journal and all reads of the lake by pyiceberg counted;
 - how the time grows with the number of input files and of earlier snapshots;
+- what checking every line of JSON to its end adds to a bronze stage;
 - the demo in a new process, from a finished set-up to the end.
 """
 
@@ -61,7 +62,8 @@ stages:
 sources:
   - source_id: "raw_{name}"
     s3_path: s3://bench/raw/{files}/
-    file_format: parquet
+    file_format: {format}
+    options: {options}
 targets:
   - {{target_id: "bronze_{name}", location: "s3://bench/bronze/{name}/", type: s3}}
   - {{target_id: "silver_{name}", location: "s3://bench/silver/{name}/", type: s3}}
@@ -74,12 +76,13 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=5_000_000)
     options.add_argument("--turns", type=int, default=3, help="each way so often, best counts")
     options.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
-    options.add_argument("--only", choices=["modes", "overhead", "growth", "demo"])
+    options.add_argument("--only", choices=["modes", "overhead", "growth", "lines", "demo"])
     asked = options.parse_args()
     parts: dict[str, Callable[[Bench], None]] = {
         "modes": lambda bench: modes(bench, asked.modes, asked.rows, asked.turns),
         "overhead": overhead,
         "growth": growth,
+        "lines": lambda bench: lines(bench, asked.turns),
     }
     with tempfile.TemporaryDirectory() as folder:
         if asked.only != "demo":
@@ -102,7 +105,9 @@ class Bench:
     def folder(self, name: str) -> Path:
         return Path(self.runtime.settings.address(f"s3://bench/raw/{name}/"))
 
-    def pipeline(self, name: str, *, mode: str, files: str) -> None:
+    def pipeline(
+        self, name: str, *, mode: str, files: str, format: str = "parquet", options: str = "{}"
+    ) -> None:
         from goldsmith.catalog import bundle
         from goldsmith.planning import applying
 
@@ -110,7 +115,8 @@ class Bench:
             "merge": "keys: [order_id]\n    watermark_column: at",
             "scd2": "keys: [order_id]\n    watermark_column: at",
         }.get(mode, "options: {}")
-        text = _CATALOG.format(name=name, mode=mode, keys=keys, files=files)
+        words = {"keys": keys, "files": files, "format": format, "options": options}
+        text = _CATALOG.format(name=name, mode=mode, **words)
         said = bundle.load([("bench.yaml", text)])
         proposal = applying.propose(self.runtime.surveyor, said)
         applying.apply(self.runtime.surveyor, said, proposal, actor="bench", reason=None)
@@ -134,15 +140,15 @@ class Bench:
         assert not failed, failed[0].error_message
         return stage_runs
 
-    def raw(self, name: str, *, rows: int, files: int) -> None:
-        """Orders in so many Parquet files."""
+    def raw(self, name: str, *, rows: int, files: int, format: str = "parquet") -> None:
+        """Orders in so many files."""
         made = self.spark.range(0, rows, 1, files).selectExpr(
             "id AS order_id",
             "id % 100003 AS user_id",
             "CAST(id % 1000 AS DECIMAL(12, 2)) AS amount",
             "timestamp_seconds(1767225600 + id % 2592000) AS at",
         )
-        made.write.mode("overwrite").parquet(str(self.folder(name)))
+        made.write.mode("overwrite").format(format).save(str(self.folder(name)))
 
 
 @contextmanager
@@ -258,6 +264,22 @@ def growth(bench: Bench) -> None:
         print(f"  after {wanted:4} loads   {took[wanted]:6.2f} s", flush=True)
     ratio = took[100] / took[1]
     print(f"  100 against 1: {ratio:.2f} x   goal: flat (≤ 1.3): {met(ratio <= 1.3)}", flush=True)
+
+
+def lines(bench: Bench, turns: int) -> None:
+    """Bronze of JSON lines: every line checked to its end, and Spark's own reader."""
+    bench.raw("lines", rows=2_000_000, files=4, format="json")
+    took: dict[str, list[float]] = {"true": [], "false": []}
+    for turn in range(turns + 1):
+        for checked in sorted(took, reverse=bool(turn % 2)):
+            name = f"lines_{checked}_{turn}"
+            options = f"{{check_lines: {checked}}}"
+            bench.pipeline(name, mode="append", files="lines", format="jsonl", options=options)
+            took[checked].append(timed(lambda name=name: bench.run(f"dataset:bronze_{name}")))
+    # The first turn is not counted: the JVM learns from it.
+    checked, plain = (min(took[way][1:]) for way in ("true", "false"))
+    says = f"unchecked {plain:.2f} s   checked {checked:.2f} s   {checked / plain:.2f} x"
+    print(f"bronze of 2,000,000 lines of JSON, best of {turns}: {says}", flush=True)
 
 
 def load_one_more(bench: Bench, turn: int) -> float:

@@ -74,9 +74,7 @@ def test_a_setting_that_a_session_may_not_have_is_refused_by_its_name(here: Envi
 @pytest.mark.soak
 def test_lines_of_more_than_one_value_are_kept_aside_on_the_server_too(here: Environment) -> None:
     catalog = _prepare(here)
-    plain, _slow = _CATALOG.replace("jsonl,", "jsonl, options: {check_lines: true},").split(
-        "    timeout_sec"
-    )
+    plain, _slow = _CATALOG.split("    timeout_sec")
     catalog.write_text(plain)
     raw = here.folder / ".goldsmith" / "s3" / "shop" / "raw" / "1.jsonl"
     raw.write_text('{"id": 1}\n' * 2000 + '{"id": 2}{"id": 3}\n[{"id": 4}, {"id": 5}]\n')

@@ -148,6 +148,14 @@ def test_columns_in_the_names_of_folders_are_read_when_asked(drop: Drop) -> None
     drop.put("day=2/a.jsonl", '{"id": 2}\n')
     assert plain(drop.read().rows) == [1, 2]
     assert plain(drop.read(basePath=drop.location).rows) == [(1, 1), (2, 2)]
+    typed = drop.read("id BIGINT, Day STRING", basePath=drop.location).rows
+    assert (typed.columns[:2], plain(typed)) == (["id", "Day"], [(1, "1"), (2, "2")])
+
+
+def test_folders_may_have_any_name(drop: Drop) -> None:
+    drop.put("text=1/record=x/a.json", '{"id": 1}')
+    drop.put("text=1/record=y/b.json", '{"id":\n 2}')
+    assert plain(drop.read(basePath=drop.location).rows) == [(1, 1, "x"), (2, 1, "y")]
 
 
 def test_one_file_is_a_source_too(drop: Drop) -> None:

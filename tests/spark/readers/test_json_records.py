@@ -7,8 +7,6 @@ from decimal import Decimal
 import pytest
 from drop import Drop, halves, plain
 
-from goldsmith.engine.readers.heads import HEAD
-
 
 def test_jsonl_is_a_record_a_line(drop: Drop) -> None:
     drop.put(
@@ -98,13 +96,20 @@ SEVERAL = "it is not one JSON value: something follows the first in the same lin
         '{"id": 1}, "more": {"id": 2}',
     ],
 )
-@pytest.mark.parametrize("far", [False, True])
-def test_a_line_of_more_than_one_value_is_kept_whole(drop: Drop, line: str, far: bool) -> None:
-    before = '{"id": 0}\n' * (HEAD if far else 1)
-    drop.put("a.jsonl", f'{before}{line}\n{{"id": 9}}\n')
-    read = drop.read("id BIGINT", check_lines=True) if far else drop.read("id BIGINT")
+@pytest.mark.parametrize("before", [1, 5000])
+def test_a_line_of_more_than_one_value_is_kept_whole(drop: Drop, line: str, before: int) -> None:
+    good = '{"id": 0}\n' * before
+    drop.put("a.jsonl", f'{good}{line}\n{{"id": 9}}\n')
+    read = drop.read("id BIGINT")
     assert sorted(set(plain(read.rows))) == [0, 9]
     assert plain(read.malformed, "_text", "_reason") == [(line.strip(), SEVERAL)]
+
+
+def test_lines_are_not_checked_where_the_row_says_so(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1}\n{"id": "x"}\n{"id": 2}{"id": 3}\n[{"id": 4}, {"id": 5}]\n')
+    read = drop.read("id BIGINT", check_lines=False)
+    assert plain(read.rows) == [1, 2, 4, 5]
+    assert plain(read.malformed, "_text", "_reason") == [('{"id": "x"}', "id is no BIGINT")]
 
 
 @pytest.mark.parametrize("check_lines", [False, True])
@@ -116,22 +121,28 @@ def test_lines_that_look_like_more_are_one_value(drop: Drop, check_lines: bool) 
         "  ",
         '  {"a": "2\\"}{", "b": null}\t',
         '[{"a": "3"}, {"a": "4"}]',
+        ' [{"a": "5"}]',
         "[]",
     ]
     drop.put("a.jsonl", "\n".join(lines))
     good, texts = halves(drop.read("a STRING, b STRUCT<c: STRING>", check_lines=check_lines))
-    found = [("1", ("x",)), ('2"}{', None), ("3", None), ("4", None), ("}{", ("},{",))]
-    assert (good, texts) == (found, [])
+    others = [("3", None), ("4", None), ("5", None), ("}{", ("},{",))]
+    assert (good, texts) == ([("1", ("x",)), ('2"}{', None), *others], [])
 
 
-def test_lines_that_are_checked_tell_what_is_wrong_with_each(drop: Drop) -> None:
-    drop.put("a.jsonl", '{"id": 1}\n{"id": 2\n{"id": "x"}\n')
-    read = drop.read("id BIGINT", check_lines=True)
-    assert plain(read.rows) == [1]
-    assert plain(read.malformed, "_text", "_reason") == [
-        ('{"id": "x"}', "a value in it does not fit the type of its column"),
-        ('{"id": 2', "it is not valid JSON"),
-    ]
+def test_comments_that_are_allowed_follow_a_value(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1} // the first\n{"id": 2} /* the last */\n')
+    assert halves(drop.read("id BIGINT", allowComments=True)) == ([1, 2], [])
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_bytes_that_are_no_text_are_never_replaced_by_others(drop: Drop, name: str) -> None:
+    record = '{"id":\n 1, "city": "Orléans"}'
+    drop.put(name, (record if name == "a.json" else record.replace("\n", "")).encode("latin-1"))
+    read = drop.read("id BIGINT, city STRING")
+    assert plain(read.rows) == []
+    assert plain(read.malformed, "_reason") == ["it is not valid UTF-8"]
+    assert "Orl\ufffdans" in plain(read.malformed, "_text")[0]
 
 
 def test_a_document_stands_or_falls_as_a_whole_and_is_kept_once(drop: Drop) -> None:
@@ -164,6 +175,14 @@ def test_a_document_in_another_encoding(drop: Drop, encoding: str) -> None:
     read = drop.read(encoding=encoding)
     assert read.schema.names == ["größe"]
     assert plain(read.rows) == ["é"]
+
+
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize("check_lines", [False, True])
+def test_lines_in_another_encoding(drop: Drop, encoding: str, check_lines: bool) -> None:
+    drop.put("a.jsonl", '{"größe": "é"}\r\n{"größe": "ö"}\n{"größe"'.encode(encoding))
+    read = drop.read(encoding=encoding, check_lines=check_lines)
+    assert halves(read) == (["é", "ö"], ['{"größe"'])
 
 
 def test_lines_may_be_separated_by_anything(drop: Drop) -> None:

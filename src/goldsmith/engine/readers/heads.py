@@ -28,8 +28,6 @@ from goldsmith.planning.places import Places
 
 Found = TypeVar("Found")
 _LONGEST_LINE = 1 << 20
-#: Lines are looked at one by one up to here: as much as is read of a file at once anyway.
-HEAD = 8192
 _JSON = json.JSONDecoder()
 #: Looks at this many files at once where each is a request to a server.
 _AT_ONCE = 16
@@ -40,8 +38,6 @@ class JsonShape(StrEnum):
 
     #: A record a line.
     LINES = "lines"
-    #: Lines that hold arrays, or several values each.
-    CROWDED_LINES = "crowded lines"
     #: One value in the whole file.
     DOCUMENT = "document"
 
@@ -135,58 +131,35 @@ def json_shapes(reading: Reading) -> list[JsonShape]:
     said = reading.options.get("multiLine")
     if said is not None and said.lower() == "true":
         return [JsonShape.DOCUMENT for _ in reading.files]
-    if reading.options.is_on("check_lines"):
-        return [JsonShape.CROWDED_LINES for _ in reading.files]
-    documents = reading.format == "json" and said is None
+    if said is not None or reading.format == "jsonl":
+        return [JsonShape.LINES for _ in reading.files]
     encoding, line_sep = encoding_of(reading), reading.options.get("lineSep")
 
     def look(file: FileSeen) -> JsonShape:
         if _opens(file):
-            return _json_shape(reading.places, file, documents, encoding, line_sep)
-        return _shape_of(_by_spark(reading, file), documents, None)
+            return _json_shape(reading.places, file, encoding, line_sep)
+        return _shape_of(_by_spark(reading, file), None)
 
     return _each(reading, look)
 
 
 @lru_cache(maxsize=8192)
-def _json_shape(
-    places: Places, file: FileSeen, documents: bool, encoding: str, line_sep: str | None
-) -> JsonShape:
+def _json_shape(places: Places, file: FileSeen, encoding: str, line_sep: str | None) -> JsonShape:
     with _text(file, places, encoding) as stream:
-        return _shape_of(stream, documents, line_sep)
+        return _shape_of(stream, line_sep)
 
 
-def _shape_of(stream: io.TextIOBase, documents: bool, line_sep: str | None) -> JsonShape:
+def _shape_of(stream: io.TextIOBase, line_sep: str | None) -> JsonShape:
     lines = (line.strip() for line in _lines(stream, line_sep))
-    full = (line for line in lines if line)
-    line = next(full, "")
+    line = next((line for line in lines if line), "")
     if len(line) >= _LONGEST_LINE:
         # Whatever it is, lines that hold no value are found to be malformed, not passed over.
         return JsonShape.LINES
     try:
-        value, end = _JSON.raw_decode(line)
+        _JSON.raw_decode(line)
     except ValueError:
-        if documents:
-            return JsonShape.DOCUMENT
-    else:
-        if not isinstance(value, dict) or end < len(line):
-            return JsonShape.CROWDED_LINES
-    crowded = any(_holds_more(other) for other in _up_to(HEAD - len(line), full))
-    return JsonShape.CROWDED_LINES if crowded else JsonShape.LINES
-
-
-def _holds_more(line: str) -> bool:
-    """Something follows the first value of a line."""
-    try:
-        return _JSON.raw_decode(line)[1] < len(line)
-    except ValueError:
-        return False
-
-
-def _up_to(size: int, lines: Iterator[str]) -> Iterator[str]:
-    while size > 0 and (line := next(lines, None)) is not None:
-        size -= len(line)
-        yield line
+        return JsonShape.DOCUMENT
+    return JsonShape.LINES
 
 
 def avro_schemas(reading: Reading) -> list[str]:

@@ -1,17 +1,15 @@
 """json and jsonl: documents, and lines that are a record each.
 
-Spark reads one JSON value of a file or line and is silent about whatever follows it. So the
-beginning of every file is looked at first. Plain lines go through Spark's own JSON reader, the
-quickest there is; documents, and lines of files that hold more than one value in some, are
-wrapped in an object of ours, in which nothing can follow a value unnoticed. That takes about
-twice the time, so whoever wants it for every line of a source says `check_lines`. A document
-stands or falls as a whole.
+Spark reads one JSON value of a file or line and is silent about whatever follows it. So every text
+is wrapped in an object of ours, in which nothing can follow a value unnoticed. A document stands or
+falls as a whole. Spark's own reader of lines is quicker and stays for sources whose rows say
+`check_lines: false`.
 """
 
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.readers.heads import JsonShape, encoding_of, json_shapes
@@ -22,12 +20,21 @@ from goldsmith.engine.readers.widening import union_of
 from goldsmith.planning.files import FileSeen
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, DataFrameReader
     from pyspark.sql.types import StructType
 
 _BROKEN = literal("it is not valid JSON")
+_NO_TEXT = literal("it is not valid UTF-8")
 _CROWDED = "it is not one JSON value: something follows the first in the same {}"
 _MISFIT = literal("a value in it does not fit the type of its column")
+_SPACE = " \t\r\n"
+#: SQL for the text of a record that is none; other programs cannot read bytes that are no text.
+_KEPT = (
+    "CASE WHEN record IS NULL"
+    f" THEN IF(broken, make_valid_utf8(btrim(text, {literal(_SPACE)})), 'null') END"
+)
+#: The field of the object around a text, with a name that no text has.
+_MANY = "_goldsmith_many"
 
 
 def infer(reading: Reading) -> StructType:
@@ -37,7 +44,7 @@ def infer(reading: Reading) -> StructType:
     seen = []
     for shape, files in _by_shape(reading).items():
         whole = shape is JsonShape.DOCUMENT
-        reader = reading.reader(multiLine=whole, columnNameOfCorruptRecord=CORRUPT)
+        reader = _reader(reading, multiLine=whole, columnNameOfCorruptRecord=CORRUPT)
         found = reader.json(reading.addresses(files)).schema
         seen.append(StructType([field for field in found.fields if field.name != CORRUPT]))
     return union_of(seen, source=reading.source.source_id, loose=True)
@@ -45,10 +52,12 @@ def infer(reading: Reading) -> StructType:
 
 def read(reading: Reading, schema: StructType) -> DataFrame:
     """Rows and malformed records of all files, in the columns of a schema."""
+    # Spark's own reader keeps malformed lines as they were written in UTF-8 only.
+    checked = reading.options.is_on("check_lines", default=True) or encoding_of(reading) != "utf-8"
     parts = [
-        _lines(reading, files, schema)
-        if shape is JsonShape.LINES
-        else _wrapped(reading, files, schema, whole=shape is JsonShape.DOCUMENT)
+        _wrapped(reading, files, schema, whole=shape is JsonShape.DOCUMENT)
+        if checked or shape is JsonShape.DOCUMENT
+        else _lines(reading, files, schema)
         for shape, files in _by_shape(reading).items()
     ]
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
@@ -61,6 +70,12 @@ def _by_shape(reading: Reading) -> dict[JsonShape, list[FileSeen]]:
     return groups
 
 
+def _reader(reading: Reading, **said: Any) -> DataFrameReader:
+    if encoding_of(reading) != "utf-8" and reading.options.get("lineSep") is None:
+        said["lineSep"] = "\n"  # Spark finds the ends of lines by itself in UTF-8 only
+    return reading.reader(**said)
+
+
 def _lines(reading: Reading, files: list[FileSeen], schema: StructType) -> DataFrame:
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType, StructField, StructType
@@ -68,15 +83,13 @@ def _lines(reading: Reading, files: list[FileSeen], schema: StructType) -> DataF
     # Spark refuses a query for nothing but the corrupt records.
     fields = schema.fields or [StructField("_none", StringType())]
     raw = (
-        reading.reader(multiLine=False, mode=reading.mode, columnNameOfCorruptRecord=CORRUPT)
+        _reader(reading, multiLine=False, mode=reading.mode, columnNameOfCorruptRecord=CORRUPT)
         .schema(StructType([*fields, StructField(CORRUPT, StringType())]))
         .json(reading.addresses(files))
     )
-    values = f"from_json({CORRUPT}, 'map<string,string>')"
-    wrong = misfits(schema, values, lambda column: f"raw[{literal(column)}]")
     reason = (
         f"CASE WHEN {CORRUPT} IS NULL THEN NULL WHEN try_parse_json({CORRUPT}) IS NULL"
-        f" THEN {_BROKEN} ELSE coalesce(nullif({wrong}, ''), {_MISFIT}) END"
+        f" THEN {_BROKEN} ELSE {_misfits(schema, CORRUPT)} END"
     )
     return all_columns_needed(raw).select(
         *(F.col(name(column)) for column in schema.names),
@@ -87,6 +100,13 @@ def _lines(reading: Reading, files: list[FileSeen], schema: StructType) -> DataF
     )
 
 
+def _misfits(schema: StructType, text: str, record: str | None = None) -> str:
+    """SQL for which columns of the object in `text` do not fit, where that can be told."""
+    values = f"from_json({text}, 'map<string,string>')"
+    wrong = misfits(schema, values, lambda column: f"raw[{literal(column)}]", record)
+    return f"coalesce(nullif({wrong}, ''), {_MISFIT})"
+
+
 def _wrapped(
     reading: Reading, files: list[FileSeen], schema: StructType, *, whole: bool
 ) -> DataFrame:
@@ -94,25 +114,24 @@ def _wrapped(
     from pyspark.sql.types import ArrayType, BooleanType, StringType, StructField, StructType
 
     # Not by its method `text`, which has a word of its own on wholetext.
-    raw = reading.reader(wholetext=whole).format("text").load(reading.addresses(files))
-    partitions = reading.partitions(raw, ["value"])
-    value = F.col("value")
-    if encoding_of(reading) != "utf-8":
-        # The text reader keeps the bytes as they are.
-        value = F.decode(value.cast("binary"), str(reading.options.get("encoding", "charset")))
+    raw = _reader(reading, wholetext=whole).format("text").load(reading.addresses(files))
+    folders = [column for column in raw.columns if column != "value"]
+    # In a struct, because a folder may have a name of ours.
+    aside = [F.struct(*(F.col(name(c)) for c in folders)).alias("folders")] if folders else []
     texts = raw.select(
-        F.btrim(value, F.lit(" \t\r\n\ufeff")).alias("text"),
-        *partitions,
-        source_file(raw, files, reading.places),
-    ).where("text <> ''")
+        _text(reading).alias("text"), *aside, source_file(raw, files, reading.places)
+    )
     # What ends our array too early is not JSON, and what ends our object hides its last field.
-    is_array = F.col("text").startswith("[")
-    head = F.when(is_array, '{"many":').otherwise('{"many":[')
-    tail = F.when(is_array, ',"end":true}').otherwise('],"end":true}')
-    wrapped = texts.withColumn("wrapped", F.concat(head, "text", tail))
+    # A comment, where they are allowed, ends with its line. White space is left to the parser:
+    # cutting it off takes as long as half the parsing.
+    text = F.col("text")
+    is_array = ~text.startswith("{") & F.ltrim(text, F.lit(_SPACE)).startswith("[")
+    head = F.when(is_array, f'{{"{_MANY}":').otherwise(f'{{"{_MANY}":[')
+    tail = F.when(is_array, '\n,"end":true}').otherwise('\n],"end":true}')
+    wrapped = texts.withColumn("wrapped", F.concat(head, text, tail))
     shape = StructType(
         [
-            StructField("many", ArrayType(schema)),
+            StructField(_MANY, ArrayType(schema)),
             StructField("end", BooleanType()),
             StructField(CORRUPT, StringType()),
         ]
@@ -120,28 +139,55 @@ def _wrapped(
     options = reading.options.but({"mode": reading.mode, "columnNameOfCorruptRecord": CORRUPT})
     said = options.for_spark(reading.places)
     parsed = wrapped.withColumn("parsed", F.from_json("wrapped", shape, said))
-    more = ~is_array & (F.size("parsed.many") > 1)
+    many = F.col(f"parsed.{_MANY}")
+    more = ~is_array & (F.size(many) > 1)
     broken = F.col(f"parsed.{CORRUPT}").isNotNull() | F.col("parsed.end").isNull() | more
-    records = F.when(broken, F.array(F.lit(None).cast(schema))).otherwise(F.col("parsed.many"))
-    # With posexplode_outer an empty array is a row without a position; with explode Spark would
-    # ask for its size first, and so parse every record twice.
+    # The parser would put a sign for "unknown" in the place of bytes that are no text.
+    broken |= ~F.call_function("is_valid_utf8", text)
+    records = F.when(broken, F.array(F.lit(None).cast(schema))).otherwise(many)
+    # With posexplode_outer an empty array is a row without a position, and so is white space;
+    # with explode Spark would ask for its size first, and so parse every record twice.
     rows = parsed.select(
         "*", broken.alias("broken"), F.posexplode_outer(records).alias("place", "record")
     )
     rows = rows.where("place IS NOT NULL")
-    text = "CASE WHEN record IS NULL THEN IF(broken, text, 'null') END"
-    # By itself, a value hides what follows it; wrapped, it does not.
+    # A column that is in the names of folders, too, is read from there, as Spark does.
+    left = {column.lower(): column for column in folders}
+    columns = [
+        F.col("folders")[left.pop(field.name.lower())].cast(field.dataType).alias(field.name)
+        if field.name.lower() in left
+        else F.col("record")[field.name].alias(field.name)
+        for field in schema.fields
+    ]
+    return rows.select(
+        *columns,
+        *(F.col("folders")[column].alias(column) for column in left.values()),
+        "_source_file",
+        F.expr(_KEPT).alias(TEXT),
+        F.expr(_reason(schema, whole=whole)).alias(REASON),
+    )
+
+
+def _reason(schema: StructType, *, whole: bool) -> str:
+    """SQL for why there is no record in a text that was wrapped."""
     crowded = literal(_CROWDED.format("file" if whole else "line"))
-    reason = (
+    misfit = _MISFIT if whole else _misfits(schema, "text", f"parsed.{_MANY}[0]")
+    # By itself, a value hides what follows it; wrapped, it does not.
+    return (
         f"CASE WHEN record IS NOT NULL THEN NULL"
+        f" WHEN NOT is_valid_utf8(text) THEN {_NO_TEXT}"
         f" WHEN broken AND parsed.{CORRUPT} IS NULL THEN {crowded}"
-        f" WHEN try_parse_json(wrapped) IS NOT NULL THEN {_MISFIT}"
+        f" WHEN try_parse_json(wrapped) IS NOT NULL THEN {misfit}"
         f" WHEN try_parse_json(text) IS NULL THEN {_BROKEN} ELSE {crowded} END"
     )
-    return rows.select(
-        *(F.col("record")[column].alias(column) for column in schema.names),
-        *partitions,
-        "_source_file",
-        F.expr(text).alias(TEXT),
-        F.expr(reason).alias(REASON),
-    )
+
+
+def _text(reading: Reading) -> Column:
+    """What the text reader found, decoded, without a mark of its encoding."""
+    from pyspark.sql import functions as F
+
+    value = F.col("value")
+    if encoding_of(reading) != "utf-8":
+        # The text reader keeps the bytes as they are.
+        value = F.decode(value.cast("binary"), str(reading.options.get("encoding", "charset")))
+    return F.when(value.startswith("\ufeff"), F.substr(value, F.lit(2))).otherwise(value)

@@ -33,13 +33,17 @@ def all_columns_needed(rows: DataFrame) -> DataFrame:
     return rows.where(always | F.greatest(F.lit(False), F.lit(False), *nulls))
 
 
-def misfits(schema: StructType, raw: str, value_of: Callable[[str], str]) -> str:
+def misfits(
+    schema: StructType, raw: str, value_of: Callable[[str], str], record: str | None = None
+) -> str:
     """SQL for `amount is no DOUBLE, …`: columns that are NULL though `raw` holds a value.
 
-    `value_of` is SQL for the value a column has in `raw`, which is called that in it.
+    `value_of` is SQL for the value a column has in `raw`, which is called that in it; the columns
+    are those of the struct `record` where it is given.
     """
+    of = f"{record}." if record else ""
     listed = [
-        f"CASE WHEN {name(field.name)} IS NULL AND {value_of(field.name)} IS NOT NULL"
+        f"CASE WHEN {of}{name(field.name)} IS NULL AND {value_of(field.name)} IS NOT NULL"
         f" THEN {literal(f'{field.name} is no {field.dataType.simpleString().upper()}')} END"
         for field in schema.fields[:_MOST]
     ]
