@@ -33,7 +33,7 @@ class CheckFailed(GoldsmithError):
     failures: tuple[str, ...]
 
     def __str__(self) -> str:
-        listed = "; ".join(self.failures)
+        listed = "; ".join(one.removesuffix(".") for one in self.failures)
         return f"'{self.target}' was not published: {listed}."
 
     @property

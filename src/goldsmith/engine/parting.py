@@ -7,7 +7,8 @@ keys are counted, duplicates marked, broken rows kept in the quarantine, good on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.checks.keys import any_null, takes_part
 from goldsmith.checks.measures import Keys
-from goldsmith.engine import staging, stored
+from goldsmith.checks.native.jobs import meanwhile
+from goldsmith.engine import faults, staging, stored
 from goldsmith.engine.destinations.destination import Order
 from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE, side_of
 from goldsmith.errors import GoldsmithError
@@ -58,7 +60,7 @@ class Parted:
     rows: DataFrame
     measured: Mapping[str, Any]
     beside: Measured
-    #: Rows of each side.
+    #: Rows of each side; those to be kept aside are in the quarantine.
     counts: Mapping[int, int]
     #: Rows changed sides after they were staged: the folders do not part them.
     moved: bool
@@ -70,36 +72,66 @@ class Parted:
         marks = [name for name in self.rows.columns if name.startswith(_REPEATS)]
         return self.rows.where(f"{SIDE} = {side}").drop(SIDE, *marks)
 
-    def broken(self) -> DataFrame:
-        """Rows to keep aside, with the marks of checks of keys."""
-        return self.rows.where(f"{SIDE} = {ASIDE}").drop(SIDE)
 
-
-def part(order: Order, places: Places, folder: str, *, as_iceberg: bool = False) -> Parted:
-    """Write the rows down once, measured on the way; then say where each belongs."""
+def part(
+    order: Order, places: Places, folder: str, *, target: str, as_iceberg: bool = False
+) -> Parted:
+    """Write the rows down once, measured on the way; say where each belongs, keep the broken."""
     seen = _stage(order, staging.for_spark(folder), as_iceberg=as_iceberg)
     staged = _staged(order, staging.for_spark(folder))
     measured = order.split.counted(seen, lambda: staged)
+    faults.reach("rows-parted")
     counts = {GOOD: measured["kept"], ASIDE: measured["aside"], OUT: measured["out"]}
-    beside: Measured = {}
-    if order.measure_beside is not None:
+
+    def measure_beside() -> Measured:
+        if order.measure_beside is None:
+            return {}
         rows = staged.drop(SIDE)
-        sides = [f"{folder}/{SIDE}={side}" for side in counts]
-        lying = stored.of_staged(places, sides, rows.columns, measured["rows"])
-        beside = order.measure_beside(rows, lying)
-    repeats = _repeating(order, measured, beside)
-    if not repeats:
-        return Parted(
-            rows=staged, measured=measured, beside=beside, counts=counts, moved=False, repeats={}
+        good, *apart = (f"{folder}/{SIDE}={side}" for side in (GOOD, ASIDE, OUT))
+        lying = stored.of_staged(places, [good], rows.columns, measured["rows"], apart=apart)
+        return order.measure_beside(rows, lying)
+
+    if not _keys_that_take_rows(order):
+        parted = Parted(
+            rows=staged, measured=measured, beside={}, counts=counts, moved=False, repeats={}
         )
-    rows, marks = _marked(staged, repeats)
-    side = side_of(order.split.checks, marks, before=_column(SIDE))
-    rows = rows.withColumn(SIDE, side)
-    counted = {row[SIDE]: row["count"] for row in rows.groupBy(SIDE).count().collect()}
-    counts = {name: counted.get(name, 0) for name in (GOOD, ASIDE, OUT)}
-    return Parted(
-        rows=rows, measured=measured, beside=beside, counts=counts, moved=True, repeats=marks
+        # Nothing that is found beside the pass moves a row: both at once, where there is both.
+        at_once = counts[ASIDE] and order.measure_beside is not None
+        with meanwhile(staged, measure_beside) if at_once else nullcontext(measure_beside) as found:
+            _keep(order, parted, target)
+            return replace(parted, beside=found())
+    beside = measure_beside()
+    rows, repeats = staged, _repeating(order, measured, beside)
+    marks: Mapping[int, Column] = {}
+    if repeats:
+        rows, marks = _marked(staged, repeats)
+        rows = rows.withColumn(SIDE, side_of(order.split.checks, marks, before=_column(SIDE)))
+        counted = {row[SIDE]: row["count"] for row in rows.groupBy(SIDE).count().collect()}
+        counts = {name: counted.get(name, 0) for name in counts}
+    parted = Parted(
+        rows=rows,
+        measured=measured,
+        beside=beside,
+        counts=counts,
+        moved=bool(repeats),
+        repeats=marks,
     )
+    _keep(order, parted, target)
+    return parted
+
+
+def _keep(order: Order, parted: Parted, target: str) -> None:
+    """Keep the broken rows in the quarantine, with the marks of checks of keys."""
+    counted = parted.counts[ASIDE]
+    broken = parted.rows.where(f"{SIDE} = {ASIDE}").drop(SIDE)
+    kept = order.keep_broken(broken, parted.repeats) if counted else 0
+    if kept != counted:
+        raise CountsDisagree(
+            target=target,
+            counted=f"{counted:,} broken rows",
+            written=f"{kept:,}",
+        )
+    faults.reach("broken-kept")
 
 
 def _stage(order: Order, folder: str, *, as_iceberg: bool) -> dict[str, Any]:
@@ -127,15 +159,17 @@ def _staged(order: Order, folder: str) -> DataFrame:
     return plain.sparkSession.read.schema(schema).parquet(folder)
 
 
+def _keys_that_take_rows(order: Order) -> set[int]:
+    """Checks of keys that say what becomes of broken rows."""
+    return {one.place for one in order.split.checks} & order.split.evaluation.keys().keys()
+
+
 def _repeating(
     order: Order, measured: Mapping[str, Any], beside: Measured
 ) -> dict[int, tuple[Keys, Column | None]]:
-    """Checks of keys that found broken rows and say what becomes of them."""
+    """Those of them that found any."""
     evaluation = order.split.evaluation
-    keys = evaluation.keys()
-    taking = {one.place for one in order.split.checks} & keys.keys()
-    if not taking:
-        return {}
+    taking, keys = _keys_that_take_rows(order), evaluation.keys()
     outcomes = evaluation.outcomes(measured, beside)
     return {one.planned.place: keys[one.planned.place] for one in outcomes
             if one.planned.place in taking and one.broken}  # fmt: skip

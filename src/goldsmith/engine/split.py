@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 #: What becomes of a row; also the name of the folder it is staged in.
 SIDE = "_goldsmith_side"
 GOOD, ASIDE, OUT = 0, 1, 2
+_DISCARDED = "discarded"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,21 +50,22 @@ class Split:
 
     @property
     def bits(self) -> Bitmap:
-        """Every condition of the checks, to be computed once."""
-        return Bitmap(self.evaluation.conditions())
+        """Every condition of the checks and of the schema policy, to be computed once."""
+        conditions = self.evaluation.conditions()
+        if self.discard is not None:
+            conditions[_DISCARDED] = _true(self.discard)
+        return Bitmap(conditions)
 
     def marked(self, rows: DataFrame) -> DataFrame:
         """The rows with the words of the bitmap and what becomes of each."""
         bits = self.bits
         broken = {place: bits.has(_broken(place)) for place in self.evaluation.broken_rows()}
-        side = side_of(self.checks, broken, discard=self.discard)
-        return bits.mark(rows).withColumn(SIDE, side)
+        discard = bits.has(_DISCARDED) if self.discard is not None else None
+        return bits.mark(rows).withColumn(SIDE, side_of(self.checks, broken, discard=discard))
 
     def measures(self) -> list[Column]:
-        """What to observe of marked rows: all the checks measure, and if any is not good."""
-        from pyspark.sql import functions as F
-
-        return [*self.evaluation.measures(self.bits), F.max(SIDE).alias("worst")]
+        """What to observe of marked rows: all the checks measure, and which conditions hold."""
+        return self.evaluation.measures(self.bits)
 
     def counted(
         self, measured: Mapping[str, Any], written: Callable[[], DataFrame]
@@ -77,9 +79,11 @@ class Split:
 
         sides = {name: F.col(SIDE) == side for name, side in (("aside", ASIDE), ("out", OUT))}
         conditions = {**self.evaluation.conditions(), **sides}
-        asked = self.bits.held(measured) - measured.keys()
-        elsewhere = {_broken(one.place) for one in self.checks} & asked
-        if measured["worst"]:  # None where there are no rows
+        held = self.bits.held(measured)
+        taking = {_broken(one.place) for one in self.checks}
+        asked = held - measured.keys() - {_DISCARDED}
+        elsewhere = taking & asked
+        if held & {*taking, _DISCARDED}:
             elsewhere |= sides.keys()
         plans: dict[int, DataFrame] = {}
         if elsewhere:
@@ -118,7 +122,10 @@ def side_of(
     discard: Column | None = None,
     before: Column | None = None,
 ) -> Column:
-    """Where a row belongs: left out by policy, kept aside, left out by a rule, or good."""
+    """Where a row belongs: left out by policy, kept aside, left out by a rule, or good.
+
+    No condition is ever NULL.
+    """
     from pyspark.sql import functions as F
 
     none = F.lit(False)
@@ -131,7 +138,13 @@ def side_of(
         for on_fail in ("quarantine", "drop")
     }
     aside, out = by["quarantine"], by["drop"]
-    left_out = none if discard is None else F.coalesce(discard, none)
+    left_out = none if discard is None else discard
     if before is not None:
         aside, out = aside | (before == ASIDE), out | (before == OUT)
     return F.when(left_out, OUT).when(aside, ASIDE).when(out, OUT).otherwise(GOOD)
+
+
+def _true(condition: Column) -> Column:
+    from pyspark.sql import functions as F
+
+    return F.coalesce(condition, F.lit(False))

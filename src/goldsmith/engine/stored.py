@@ -15,6 +15,8 @@ from goldsmith.settings.sections import StorageKind
 _LOG = logging.getLogger(__name__)
 #: Of fewer rows Spark has counted everything before its Python workers are up.
 WORTH_IT = 1_000_000
+#: Strays are read by every task: all of them together read an eighth more for it, at most.
+_FEW = 8
 
 
 def of_table(
@@ -79,18 +81,33 @@ def of_staged(
     columns: Sequence[str],
     rows: int,
     *,
+    apart: Sequence[str] = (),
     at_least: int = WORTH_IT,
 ) -> Stored | None:
-    """The files that Spark wrote into folders; None where they are not worth it."""
+    """The files that Spark wrote into folders; None where they are not worth it.
+
+    Rows of the folders `apart` were taken out of the midst of the others.
+    """
     if not places.settings.spark.native or rows < at_least:
         return None
-    files = [file for folder in folders for file in staging.sized(places, folder)]
+    lying, strays = (
+        [file for folder in some for file in staging.sized(places, folder)]
+        for some in (folders, apart)
+    )
+    ranges = ranges_of(lying)
+    if _FEW * max(len(ranges), 1) * _bytes(strays) > _bytes(lying):
+        ranges, strays = ranges_of([*lying, *strays]), []
     return Stored(
-        ranges=ranges_of(files),
+        ranges=ranges,
         rows=rows,
         columns={name: KnownAs(None, (name,)) for name in columns},
+        strays=ranges_of(strays),
         s3=_s3(places),
     )
+
+
+def _bytes(files: Sequence[tuple[str, int]]) -> int:
+    return sum(size for _, size in files)
 
 
 def _s3(places: Places) -> dict[str, object]:

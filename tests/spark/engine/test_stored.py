@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
 from goldsmith.checks.native import jobs
@@ -108,6 +110,50 @@ def _agree(bench: Bench, table: LakeTable, *more: dict[str, Any]) -> None:
     assert [(one.passed, one.broken, one.observed) for one in by_arrow] == [
         (one.passed, one.broken, one.observed) for one in by_spark
     ]
+
+
+@pytest.mark.parametrize(("again", "counts"), [(None, (3000, 3000)), (2998, (3001, 3000))])
+def test_keys_between_which_rows_were_taken_out_are_proved_by_their_order(
+    bench: Bench, tmp_path: Path, again: int | None, counts: tuple[int, int], monkeypatch: Any
+) -> None:
+    """Where a row that was taken out has a key of the others, they are counted by their hashes."""
+    rows = bench.spark.range(3000).selectExpr("id", "concat('n', id) AS label", "id % 7 AS part")
+    for name, of in (("good", "id % 1000 <> 7"), ("apart", "id % 1000 = 7")):
+        chosen = rows.where(of)
+        if again is not None and name == "apart":
+            chosen = chosen.unionAll(rows.where(f"id = {again}")).coalesce(1)
+        chosen.write.parquet(str(tmp_path / name))
+    apart = [str(tmp_path / "apart"), str(tmp_path / "never written")]
+    monkeypatch.setattr(stored, "_FEW", 0)
+    lying = stored.of_staged(
+        bench.runtime.places, [str(tmp_path / "good")], rows.columns, 3000, apart=apart, at_least=0
+    )
+    assert lying is not None
+    assert lying.strays
+    jobs_of: list[bool] = []
+    packing = jobs.work().packing
+    monkeypatch.setattr(
+        jobs.work(), "packing", lambda *a: jobs_of.append(a[4]) or packing(*a), raising=True
+    )
+    context = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
+    asked = planned([{"type": "unique", "columns": ["part", "id"]}], context=context)
+    there = bench.spark.read.parquet(str(tmp_path / "good"), str(tmp_path / "apart"))
+    found = count_keys(there, Evaluation(there.schema, asked, context).keys(), lying)
+    assert (found[0]["rows"], found[0]["distinct"]) == counts
+    assert jobs_of == ([True] if again is None else [True, False])
+
+
+def test_many_rows_that_were_taken_out_are_rows_like_others(bench: Bench, tmp_path: Path) -> None:
+    folders = [str(tmp_path / "good"), str(tmp_path / "apart")]
+    for folder in folders:
+        bench.spark.range(10).write.parquet(folder)
+    for good in (folders[:1], [str(tmp_path / "never written")]):
+        lying = stored.of_staged(
+            bench.runtime.places, good, ["id"], 20, apart=folders[1:], at_least=0
+        )
+        assert lying is not None
+        assert lying.ranges
+        assert not lying.strays
 
 
 def test_files_in_a_bucket_are_read_by_the_workers(elsewhere: Elsewhere, tmp_path: Path) -> None:

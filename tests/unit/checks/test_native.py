@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldsmith.checks.native.hashing import hashes
-from goldsmith.checks.native.patterns import is_common
+from goldsmith.checks.native.patterns import is_common, spelt_out
 from goldsmith.checks.native.stored import Range, ranges_of
 
 COMMON = [
@@ -60,6 +60,27 @@ def test_a_pattern_that_means_the_same_to_both(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", JAVAS_OWN)
 def test_a_pattern_that_is_left_to_java(pattern: str) -> None:
     assert not is_common(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "spelt"),
+    [
+        (r"^[^@\s]+@[\w.-]+$", r"^[^@ \t\n\x0B\f\r]+@[a-zA-Z_0-9.-]+$"),
+        (r"[-\d][\w-]", r"[-0-9][a-zA-Z_0-9-]"),
+        (r"[^-\d]", r"[^-0-9]"),
+        (r"\d\w\s\[\d\]", r"\d\w\s\[\d\]"),
+        (r"[\S\D\W]", r"[\S\D\W]"),
+        (r"[\w-.]", r"[\w-.]"),
+        (r"[+-\d]", r"[+-\d]"),
+        (r"[a^-\d]", r"[a^-\d]"),
+        (r"(?i)[\s\d]", r"(?i)[\s\d]"),
+        (r"[\w&&[^a]]", r"[\w&&[^a]]"),
+        (r"(?x)[\s]", r"(?x)[\s]"),
+    ],
+)
+def test_classes_are_spelt_out_where_that_is_surely_the_same(pattern: str, spelt: str) -> None:
+    assert spelt_out(pattern) == spelt
+    assert is_common(spelt) == is_common(pattern)
 
 
 VALUES: list[tuple[pa.DataType, list[Any]]] = [

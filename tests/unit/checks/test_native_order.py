@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from goldsmith.checks.native.kernel import Batch
-from goldsmith.checks.native.order import InOrder, Run, are_apart, follow
+from goldsmith.checks.native.order import STRAYS, InOrder, Run, Strays, are_apart, follow
 
 ALL = ("literal", "boolean", True)
 NUMBER = ("column", "long", "n")
@@ -25,14 +25,14 @@ def batches(*parts: list[int | None]) -> list[Batch]:
     return [Batch(pa.RecordBatch.from_pydict({"n": pa.array(one, pa.int64())})) for one in parts]
 
 
-def followed(found: list[Batch], key: Any) -> list[Run] | None:
+def followed(found: list[Batch], key: Any, strays: Strays | None = None) -> list[Run] | None:
     """The runs of a key; None where it does not come in order."""
 
     def read(columns: set[str]) -> Iterator[Batch]:
         assert columns <= {"n", "day"}  # a text is read by nobody who follows numbers
         return iter(found)
 
-    left = follow({0: InOrder(key)}, read)
+    left = follow({0: InOrder(key, strays)}, read)
     return left[0].runs if left else None
 
 
@@ -41,9 +41,24 @@ def test_bounds_are_told_of_what_grows_from_batch_to_batch() -> None:
 
 
 @pytest.mark.parametrize(
-    "parts", [([1, 1],), ([2, 1],), ([1, 2], [2, 3]), ([1, 2], [3, 2]), ([1, None],)]
+    ("parts", "runs"),
+    [
+        (([5, 6, 1, 2],), [(5, 6, 2), (1, 2, 2)]),
+        (([5, 6], [1], [2]), [(5, 6, 2), (1, 2, 2)]),
+        (([1, 1],), [(1, 1, 1), (1, 1, 1)]),
+        (([1, 2], [2, 3]), [(1, 2, 2), (2, 3, 2)]),
+        (([3], [1, 2]), [(3, 3, 1), (1, 2, 2)]),
+    ],
 )
-def test_what_stays_or_falls_or_is_null_is_not_in_order(parts: Any) -> None:
+def test_what_stays_or_falls_begins_another_run(parts: Any, runs: Any) -> None:
+    told = [Run(0, *one) for one in runs]
+    assert followed(batches(*parts), (ALL, NUMBER)) == told
+    apart = are_apart([(0, run) for run in told])
+    assert apart == (None if runs[0][1] == runs[1][0] else sum(run.rows for run in told))
+
+
+@pytest.mark.parametrize("parts", [([1, None],), (list(range(20, 0, -1)),), ([2, 1],) * 20])
+def test_what_is_null_or_falls_often_is_not_in_order(parts: Any) -> None:
     assert followed(batches(*parts), (ALL, NUMBER)) is None
 
 
@@ -56,7 +71,9 @@ def test_rows_that_take_no_part_are_not_looked_at() -> None:
 def test_one_column_that_grows_is_enough() -> None:
     rows = {"s": ["b", "a"], "n": [1, 2], "day": [date(2026, 1, 2), date(2026, 1, 2)]}
     found = [Batch(pa.RecordBatch.from_pydict(rows))]
-    assert followed(found, (ALL, TEXT, DAY, NUMBER)) == [Run(2, 1, 2, 2)]
+    told = followed(found, (ALL, TEXT, DAY, NUMBER))
+    assert told == [Run(1, 20455, 20455, 1), Run(1, 20455, 20455, 1), Run(2, 1, 2, 2)]
+    assert are_apart([(0, run) for run in told]) == 2
     days = pa.array([date(1970, 1, 1), date(1970, 1, 3)])
     found = [Batch(pa.RecordBatch.from_pydict({"day": days}))]
     assert followed(found, (ALL, DAY)) == [Run(0, 0, 2, 2)]
@@ -92,3 +109,44 @@ def test_keys_that_are_taken_for_unique_are(parts: list[list[list[int | None]]])
         assert there == len(values) == len({*values})
     else:
         assert len(runs) != 1
+
+
+def test_strays_between_the_others_are_told_apart_by_their_values() -> None:
+    strays = Strays.of((THERE, NUMBER), batches([4, None], [2]))
+    assert strays.runs == [Run(0, 2, 4, 2)]
+    assert followed(batches([1, 3], [5]), (THERE, NUMBER), strays) == [Run(0, 1, 5, 3)]
+    assert are_apart([(0, Run(0, 1, 5, 3)), (STRAYS, strays.runs[0])]) == 5
+
+
+@pytest.mark.parametrize("stray", [[1], [3], [0, 5], [9, 4, 4]])
+def test_a_stray_that_occurs_again_makes_nothing_unique(stray: list[int | None]) -> None:
+    strays = Strays.of((THERE, NUMBER), batches(stray))
+    assert followed(batches([1, 3], [5]), (THERE, NUMBER), strays) is None
+
+
+def test_only_a_column_that_tells_strays_apart_is_followed() -> None:
+    rows = {"n": pa.array([7, 7]), "day": pa.array([date(2026, 1, 2), date(2026, 1, 1)])}
+    strays = Strays.of((ALL, NUMBER, DAY), [Batch(pa.RecordBatch.from_pydict(rows))])
+    assert [run.field for run in strays.runs] == [1]
+    rows = {"n": pa.array([1, 2]), "day": pa.array([date(2026, 1, 3), date(2026, 1, 4)])}
+    told = followed([Batch(pa.RecordBatch.from_pydict(rows))], (ALL, NUMBER, DAY), strays)
+    assert told is not None
+    assert [run.field for run in told] == [1]
+
+
+_NUMBERS = st.lists(st.none() | st.integers(0, 12), max_size=3)
+
+
+@given(st.lists(st.lists(_NUMBERS, max_size=3), max_size=3), st.lists(_NUMBERS, max_size=2))
+def test_keys_that_are_taken_for_unique_among_strays_are(
+    parts: list[list[list[int | None]]], apart: list[list[int | None]]
+) -> None:
+    key = (THERE, NUMBER)
+    strays = Strays.of(key, batches(*apart))
+    values = [n for part in [*parts, apart] for batch in part for n in batch if n is not None]
+    told = [followed(batches(*found), key, strays) for found in parts]
+    if strays.holds and None not in told:
+        runs = [(number, run) for number, found in enumerate(told) for run in found or ()]
+        there = are_apart([*runs, *((STRAYS, run) for run in strays.runs)])
+        assert there in (None, len({*values})) if values else there is None
+        assert there is None or there == len(values)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
+from goldsmith.checks.native.patterns import spelt_out
 from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:
@@ -20,4 +21,6 @@ def not_regex(
     column: Plain, pattern: Regex | Sequence[Regex], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    return reduce(or_ if match == "any" else and_, [column.text.rlike(one) for one in patterns])
+    return reduce(
+        or_ if match == "any" else and_, [column.text.rlike(spelt_out(one)) for one in patterns]
+    )

@@ -13,6 +13,7 @@ from goldsmith.checks.context import Context
 from goldsmith.checks.errors import BadCheck
 from goldsmith.checks.field import Field, fields_of, find
 from goldsmith.checks.measures import Counted, Extra, Rows
+from goldsmith.checks.sizes import is_broadcast
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -44,7 +45,6 @@ def referential(
         keys = rows.of(all_rows).select(
             *(one.value.alias(name) for one, name in zip(ours, names, strict=True))
         )
-        counted = keys.dropna().groupBy(*names).agg(F.count(F.lit(1)).alias("_n"))
         other = context.dataset(to)
         known = other.select(
             *(
@@ -52,6 +52,10 @@ def referential(
                 for one, name in zip(theirs, names, strict=True)
             )
         )
+        # Where the other side is sent to the rows, counting equal ones first saves nothing.
+        counted = keys.dropna().withColumn("_n", F.lit(1))
+        if not is_broadcast(known):
+            counted = counted.groupBy(*names).agg(F.sum("_n").alias("_n"))
         found = known.distinct().withColumn("_found", F.lit(1))
         looked_up = counted.join(found, names, "left")
         lost = F.when(F.col("_found").isNull(), F.col("_n"))

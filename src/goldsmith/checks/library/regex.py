@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
+from goldsmith.checks.native.patterns import spelt_out
 from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:
@@ -22,5 +23,5 @@ def regex(
     column: Plain, pattern: Regex | Sequence[Regex], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    found = [column.text.rlike(one) for one in patterns]
+    found = [column.text.rlike(spelt_out(one)) for one in patterns]
     return ~reduce(or_ if match == "any" else and_, found)

@@ -89,9 +89,9 @@ def _counted(
     tasks = len(asked) * stored.rows // _HASHES_OF_TASK + 1
     bits = (tasks * _BUCKETS_OF_TASK // len(asked)).bit_length()
     work = jobs.work()
-    packed = jobs.tasks(rows.sparkSession, stored).mapInArrow(
-        work.packing(jobs.plain(stored), types, tuple(asked), bits, in_order=in_order), work.PACKED
-    )
+    ordered = (in_order, bool(stored.strays))
+    packing = work.packing(jobs.plain(stored), types, tuple(asked), bits, *ordered)
+    packed = jobs.tasks(rows.sparkSession, stored).mapInArrow(packing, work.PACKED)
     lists = packed.repartition(tasks, "key", "bucket")
     hashed: dict[int, list[tuple[int, int]]] = {}
     runs: dict[int, list[tuple[int, Run]]] = {}

@@ -152,7 +152,7 @@ def is_there(tree: Tree, wanted: Mapping[str, Any]) -> bool:
 
 def tasks(spark: SparkSession, stored: Stored) -> DataFrame:
     """One row and one task for each part of the files."""
-    number = len(stored.ranges)
+    number = len(stored.parts)
     return spark.range(0, number, 1, max(number, 1))
 
 
@@ -171,4 +171,5 @@ def work() -> Any:
 def plain(stored: Stored) -> tuple[Any, ...]:
     """What workers are told of the files, in types they know."""
     known = {name: tuple(known) for name, known in stored.columns.items()}
-    return (tuple(map(tuple, stored.ranges)), known, dict(stored.s3))
+    parts = tuple(tuple(map(tuple, ranges)) for ranges in stored.parts)
+    return (parts, known, dict(stored.s3))

@@ -20,8 +20,11 @@ _BUFFER = 1 << 18
 _ID = b"PARQUET:field_id"
 
 
+Range = tuple[str, int, int]
+
+
 def batches(
-    part: tuple[str, int, int],
+    part: Sequence[Range],
     wanted: Mapping[str, pa.DataType],
     known_as: Mapping[str, tuple[int | None, Sequence[str]]],
     s3: Mapping[str, Any],
@@ -29,7 +32,19 @@ def batches(
     many_at_once: bool = False,
     to_the_end: bool = True,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of part of a file, with the wanted columns and no others."""
+    """The rows of parts of files, with the wanted columns and no others."""
+    for one in part:
+        yield from _batches(one, wanted, known_as, s3, many_at_once, to_the_end)
+
+
+def _batches(
+    part: Range,
+    wanted: Mapping[str, pa.DataType],
+    known_as: Mapping[str, tuple[int | None, Sequence[str]]],
+    s3: Mapping[str, Any],
+    many_at_once: bool,
+    to_the_end: bool,
+) -> Iterator[pa.RecordBatch]:
     path, start, end = part
     buffer = 0 if to_the_end else _BUFFER
     with _opened(path, s3) as file, pq.ParquetFile(file, buffer_size=buffer) as parquet:

@@ -32,8 +32,15 @@ class Stored:
     ranges: tuple[Range, ...]
     rows: int
     columns: Mapping[str, KnownAs]
+    #: Files of a few rows that were taken out of the midst of the others, beside the ranges.
+    strays: tuple[Range, ...] = ()
     #: How to reach s3:// addresses, in the words of pyarrow's S3FileSystem.
     s3: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    @property
+    def parts(self) -> tuple[tuple[Range, ...], ...]:
+        """What single tasks look at: a range each, and the last at all strays."""
+        return (*((one,) for one in self.ranges), *((self.strays,) if self.strays else ()))
 
 
 def ranges_of(files: Iterable[tuple[str, int]]) -> tuple[Range, ...]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from goldsmith.checks.native.hashing import hashes
 from goldsmith.checks.native.kernel import Batch, columns_of, measure, often_matched
-from goldsmith.checks.native.order import InOrder, follow
+from goldsmith.checks.native.order import STRAYS, InOrder, Run, Strays, follow
 from goldsmith.checks.native.reading import batches
 
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
@@ -37,13 +37,13 @@ PACKED, COUNTED = (
 
 def measuring(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any) -> Task:
     """Measure aggregates of each part of the files."""
-    ranges, known_as, s3 = stored
+    parts, known_as, s3 = stored
     # A value that occurs again does so rather among many.
     many = bool(often_matched(asked))
 
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _all(numbers):
-            rows = batches(ranges[number], wanted, known_as, s3, many_at_once=many)
+            rows = batches(parts[number], wanted, known_as, s3, many_at_once=many)
             found = measure(rows, asked)
             yield pa.RecordBatch.from_pydict({"found": [json.dumps(found)]})
 
@@ -51,33 +51,47 @@ def measuring(stored: Any, wanted: Mapping[str, pa.DataType], asked: Any) -> Tas
 
 
 def packing(
-    stored: Any, wanted: Mapping[str, pa.DataType], asked: Any, bits: int, *, in_order: bool
+    stored: Any,
+    wanted: Mapping[str, pa.DataType],
+    asked: Any,
+    bits: int,
+    in_order: bool,
+    has_strays: bool,
 ) -> Task:
-    """Look at the keys of each part of the files.
+    """Look at the keys of each part of the files, of which the last may be that of the strays.
 
     Of a key that comes in order its bounds are told, if `in_order` asks for that; of any other
     sorted lists of hashes, one for each bucket.
     """
-    ranges, known_as, s3 = stored
+    parts, known_as, s3 = stored
     half = 1 << bits >> 1
     edges = np.arange(1 - half, half, dtype=np.int64) << np.int64(64 - bits)
 
     def read(number: int, names: set[str], *, to_the_end: bool = True) -> Iterator[Batch]:
         types = {name: type_ for name, type_ in wanted.items() if name in names}
-        found = batches(ranges[number], types, known_as, s3, to_the_end=to_the_end)
+        found = batches(parts[number], types, known_as, s3, to_the_end=to_the_end)
         return map(Batch, found)
+
+    def runs_of(number: int) -> dict[int, list[Run]]:
+        """Those of the keys that come in order in a part, or are told apart there."""
+        strays: dict[int, Strays] = {}
+        if has_strays:
+            names = {name for _, name in columns_of(asked)}
+            few = list(read(len(parts) - 1, names))
+            strays = {place: Strays.of(key, few) for place, key in enumerate(asked)}
+        if has_strays and number == len(parts) - 1:
+            return {place: one.runs for place, one in strays.items() if one.holds}
+        keys = {place: InOrder(key, strays.get(place)) for place, key in enumerate(asked)}
+        glance = partial(read, number, to_the_end=False)
+        return {place: key.runs for place, key in follow(keys, glance).items()}
 
     def run(numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for number in _all(numbers):
             left = set(range(len(asked)))
-            if in_order:
-                keys = {place: InOrder(key) for place, key in enumerate(asked)}
-                glance = partial(read, number, to_the_end=False)
-                for place, key in follow(keys, glance).items():
-                    left.discard(place)
-                    yield _told(
-                        {"key": place, "bucket": number, **one._asdict()} for one in key.runs
-                    )
+            name = STRAYS if has_strays and number == len(parts) - 1 else number
+            for place, runs in runs_of(number).items() if in_order else ():
+                left.discard(place)
+                yield _told({"key": place, "bucket": name, **one._asdict()} for one in runs)
             found: dict[int, list[Any]] = {place: [] for place in sorted(left)}
             names = {name for place in left for _, name in columns_of(asked[place])}
             for batch in read(number, names) if left else ():

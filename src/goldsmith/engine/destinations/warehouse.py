@@ -9,7 +9,7 @@ from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults, staging
 from goldsmith.engine.destinations.destination import Aside, Order, Published
 from goldsmith.engine.names import name
-from goldsmith.engine.parting import CountsDisagree, Parted, part
+from goldsmith.engine.parting import Parted, part
 from goldsmith.engine.split import ASIDE, GOOD, OUT, SIDE
 from goldsmith.engine.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
@@ -62,19 +62,8 @@ class WarehouseDestination:
 
     def write_aside(self, order: Order) -> Aside:
         folder = self._folder(order.stage_run_id)
-        parted = part(order, self.places, folder)
-        faults.reach("rows-parted")
+        parted = part(order, self.places, folder, target=self.target.target_id)
         samples = order.look(parted.rows, parted.measured, parted.beside, parted.repeats)
-        aside = 0
-        if parted.counts[ASIDE]:
-            aside = order.keep_broken(parted.broken(), parted.repeats)
-        if aside != parted.counts[ASIDE]:
-            raise CountsDisagree(
-                target=self.target.target_id,
-                counted=f"{parted.counts[ASIDE]:,} broken rows",
-                written=f"{aside:,}",
-            )
-        faults.reach("broken-kept")
         staged, good = self._good(order, parted)
         faults.reach("staged")
         faults.reach("written")
@@ -82,7 +71,7 @@ class WarehouseDestination:
             measured={**parted.measured, "staged": staged, "folder": good},
             beside=parted.beside,
             kept=parted.counts[GOOD],
-            aside=aside,
+            aside=parted.counts[ASIDE],
             out=parted.counts[OUT],
             samples=samples,
         )
