@@ -8,7 +8,7 @@ for rows at rest. A check that cannot be put to the rows is a failed one with it
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldsmith.checks import keys, partitions
@@ -61,6 +61,10 @@ class Evaluation:
         """The condition of a row that breaks the check at that place; true or false, never NULL."""
         return {one.place: one.broken for one in self._sound() if one.broken is not None}
 
+    def asked_once(self) -> set[int]:
+        """The checks whose conditions may be other ones when they are asked again."""
+        return {one.place for one in self._sound() if one.by_sql}
+
     def _sound(self) -> list[Put]:
         """What can be put to the rows, as far as is known."""
         return [one for one in self._put.values() if one.place not in self.errors]
@@ -110,30 +114,33 @@ class Evaluation:
 
         self._apart(tuple(self._put.values()), resolve)
 
-    def measure(self, rows: DataFrame, stored: Stored | None = None) -> dict[str, Any]:
-        """The riding measures in a pass of their own; over files, as far as it goes, by Arrow."""
+    def measure(
+        self, rows: DataFrame, stored: Stored | None = None, known: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """The riding measures in a pass of their own; over files, as far as it goes, by Arrow.
+
+        Those that are known already are not measured.
+        """
         got: dict[str, Any] = {}
         if stored is not None:
-            got = native.measure(rows, self.all_riding(), stored)
+            asked = {name: one for name, one in self.all_riding().items() if name not in known}
+            got = native.measure(rows, asked, stored)
+
+        def wanted(one: Put) -> Iterator[tuple[str, Column]]:
+            for name, column in _riding(one):
+                if (full := f"{name}_{one.place}") not in known:
+                    yield full, column
 
         def run(chosen: Sequence[Put]) -> None:
             from pyspark.sql import functions as F
 
-            columns = [
-                column.alias(f"{name}_{one.place}")
-                for one in chosen
-                for name, column in _riding(one)
-            ]
+            columns = [column.alias(name) for one in chosen for name, column in wanted(one)]
             if columns:
                 row = rows.agg(F.count(F.lit(1)).alias("rows"), *columns).collect()[0]
                 got.update(row.asDict())
 
         self._apart(
-            [
-                one
-                for one in self._put.values()
-                if any(f"{name}_{one.place}" not in got for name, _ in _riding(one))
-            ],
+            [one for one in self._put.values() if any(name not in got for name, _ in wanted(one))],
             run,
         )
         return got

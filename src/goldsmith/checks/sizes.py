@@ -10,12 +10,20 @@ if TYPE_CHECKING:
 
 def is_broadcast(rows: DataFrame) -> bool:
     """Spark would send the rows to every task that joins them; False where it does not tell."""
-    java: Any = getattr(rows, "_jdf", None)
-    if java is None:  # Connect shows no plan
-        return False
-    plan = java.queryExecution().optimizedPlan()
-    # Numbers come as Python's or as Scala's.
-    size, limit = (
-        int(str(n)) for n in (plan.stats().sizeInBytes(), plan.conf().autoBroadcastJoinThreshold())
-    )
-    return 0 < size <= limit
+    plan = _plan(rows)
+    return plan is not None and 0 < _bytes(plan) <= int(plan.conf().autoBroadcastJoinThreshold())
+
+
+def estimated_bytes(rows: DataFrame) -> int:
+    """As many as Spark expects; 0 where it does not tell."""
+    plan = _plan(rows)
+    return 0 if plan is None else _bytes(plan)
+
+
+def _plan(rows: DataFrame) -> Any:
+    java: Any = getattr(rows, "_jdf", None)  # Connect shows no plan
+    return None if java is None else java.queryExecution().optimizedPlan()
+
+
+def _bytes(plan: Any) -> int:
+    return int(str(plan.stats().sizeInBytes()))  # a number of Python's, or of Scala's

@@ -76,46 +76,49 @@ class Parted:
 def part(
     order: Order, places: Places, folder: str, *, target: str, as_iceberg: bool = False
 ) -> Parted:
-    """Write the rows down once, measured on the way; say where each belongs, keep the broken."""
-    seen = _stage(order, staging.for_spark(folder), as_iceberg=as_iceberg)
-    staged = _staged(order, staging.for_spark(folder))
-    measured = order.split.counted(seen, lambda: staged)
+    """Write the rows down once, measured on the way; say where each belongs, keep the broken.
+
+    Of many rows nothing is observed on the way that Arrow finds sooner in the files.
+    """
+    split, path = order.split, staging.for_spark(folder)
+    later = split.can_wait and stored.is_large(places, order.fitted.rows)
+    seen = _stage(order, path, as_iceberg=as_iceberg, observe=not later)
+    staged = _staged(order, path)
+    measured = split.of_sides(staged) if later else split.counted(seen, lambda: staged)
     faults.reach("rows-parted")
     counts = {GOOD: measured["kept"], ASIDE: measured["aside"], OUT: measured["out"]}
 
-    def measure_beside() -> Measured:
-        if order.measure_beside is None:
-            return {}
-        rows = staged.drop(SIDE)
-        good, *apart = (f"{folder}/{SIDE}={side}" for side in (GOOD, ASIDE, OUT))
-        lying = stored.of_staged(places, [good], rows.columns, measured["rows"], apart=apart)
-        return order.measure_beside(rows, lying)
+    def look_back() -> tuple[dict[str, Any], Measured]:
+        """All that is measured, and what is measured beside it."""
+        riding, beside = {}, {}
+        if later or order.measure_beside is not None:
+            rows = staged.drop(SIDE)
+            good, *apart = (f"{folder}/{SIDE}={side}" for side in counts)
+            lying = stored.of_staged(places, [good], rows.columns, measured["rows"], apart=apart)
+            if later:
+                riding = split.evaluation.measure(rows, lying, known=measured)
+            if order.measure_beside is not None:
+                beside = order.measure_beside(rows, lying)
+        return {**riding, **measured}, beside
 
+    parted = Parted(
+        rows=staged, measured=measured, beside={}, counts=counts, moved=False, repeats={}
+    )
     if not _keys_that_take_rows(order):
-        parted = Parted(
-            rows=staged, measured=measured, beside={}, counts=counts, moved=False, repeats={}
-        )
-        # Nothing that is found beside the pass moves a row: both at once, where there is both.
-        at_once = counts[ASIDE] and order.measure_beside is not None
-        with meanwhile(staged, measure_beside) if at_once else nullcontext(measure_beside) as found:
+        # Nothing that is found in the files moves a row: both at once, where there is both.
+        at_once = counts[ASIDE] and (later or order.measure_beside is not None)
+        with meanwhile(staged, look_back) if at_once else nullcontext(look_back) as found:
             _keep(order, parted, target)
-            return replace(parted, beside=found())
-    beside = measure_beside()
-    rows, repeats = staged, _repeating(order, measured, beside)
-    marks: Mapping[int, Column] = {}
-    if repeats:
+            measured, beside = found()
+            return replace(parted, measured=measured, beside=beside)
+    measured, beside = look_back()
+    parted = replace(parted, measured=measured, beside=beside)
+    if repeats := _repeating(order, measured, beside):
         rows, marks = _marked(staged, repeats)
-        rows = rows.withColumn(SIDE, side_of(order.split.checks, marks, before=_column(SIDE)))
+        rows = rows.withColumn(SIDE, side_of(split.checks, marks, before=_column(SIDE)))
         counted = {row[SIDE]: row["count"] for row in rows.groupBy(SIDE).count().collect()}
         counts = {name: counted.get(name, 0) for name in counts}
-    parted = Parted(
-        rows=rows,
-        measured=measured,
-        beside=beside,
-        counts=counts,
-        moved=bool(repeats),
-        repeats=marks,
-    )
+        parted = replace(parted, rows=rows, counts=counts, moved=True, repeats=marks)
     _keep(order, parted, target)
     return parted
 
@@ -134,7 +137,7 @@ def _keep(order: Order, parted: Parted, target: str) -> None:
     faults.reach("broken-kept")
 
 
-def _stage(order: Order, folder: str, *, as_iceberg: bool) -> dict[str, Any]:
+def _stage(order: Order, folder: str, *, as_iceberg: bool, observe: bool) -> dict[str, Any]:
     from pyspark.sql import Observation
 
     spark = order.fitted.rows.sparkSession
@@ -142,13 +145,16 @@ def _stage(order: Order, folder: str, *, as_iceberg: bool) -> dict[str, Any]:
     if as_iceberg:
         spark.conf.set(*_TIMES)
     seen = Observation("goldsmith")
-    marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
-    rows = bitmap.plain(marked).drop("_discard")
-    writer = rows.write.mode("overwrite").partitionBy(SIDE)
+    if observe:
+        marked = order.split.marked(order.fitted.rows).observe(seen, *order.split.measures())
+        rows = bitmap.plain(marked)
+    else:
+        rows = order.split.sided(order.fitted.rows)
+    writer = rows.drop("_discard").write.mode("overwrite").partitionBy(SIDE)
     if as_iceberg:
         writer = writer.option("compression", "zstd")
     writer.parquet(folder)
-    return dict(seen.get)
+    return dict(seen.get) if observe else {}
 
 
 def _staged(order: Order, folder: str) -> DataFrame:

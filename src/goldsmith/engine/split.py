@@ -63,6 +63,17 @@ class Split:
         discard = bits.has(_DISCARDED) if self.discard is not None else None
         return bits.mark(rows).withColumn(SIDE, side_of(self.checks, broken, discard=discard))
 
+    def sided(self, rows: DataFrame) -> DataFrame:
+        """The rows with what becomes of each, and nothing that could be observed."""
+        broken = self.evaluation.broken_rows()
+        discard = _true(self.discard) if self.discard is not None else None
+        return rows.withColumn(SIDE, side_of(self.checks, broken, discard=discard))
+
+    @property
+    def can_wait(self) -> bool:
+        """Nothing has to be observed on the way: what is asked of written rows is the same."""
+        return self.evaluation.asked_once().isdisjoint(one.place for one in self.checks)
+
     def measures(self) -> list[Column]:
         """What to observe of marked rows: all the checks measure, and which conditions hold."""
         return self.evaluation.measures(self.bits)
@@ -95,6 +106,21 @@ class Split:
             found |= counts
         kept = measured["rows"] - found["aside"] - found["out"]
         return {**found, **measured, "kept": kept}
+
+    def of_sides(self, written: DataFrame) -> dict[str, Any]:
+        """How many rows are on each side, and how many of those not good break which check."""
+        from pyspark.sql import functions as F
+
+        conditions = self.evaluation.conditions()
+        taking = {_broken(one.place) for one in self.checks} & conditions.keys()
+        sides = {f"side_{side}": F.col(SIDE) == side for side in (GOOD, ASIDE, OUT)}
+        plans = {0: _count(written, sides, {*sides})}
+        if taking:
+            plans[1] = _count(written.where(F.col(SIDE) != GOOD), conditions, taking)
+        found = collect(plans)
+        kept, aside, out = (found[0][name] for name in sides)
+        counts = {"rows": kept + aside + out, "kept": kept, "aside": aside, "out": out}
+        return {**found.get(1, {}), **counts}
 
 
 def _count(rows: DataFrame, conditions: Mapping[str, Column], names: set[str]) -> DataFrame:

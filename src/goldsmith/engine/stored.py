@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.native.stored import KnownAs, Stored, ranges_of
+from goldsmith.checks.sizes import estimated_bytes
 from goldsmith.engine import staging
 from goldsmith.planning.lake_tables import table_at
 from goldsmith.planning.places import Places
 from goldsmith.settings.sections import StorageKind
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 _LOG = logging.getLogger(__name__)
 #: Of fewer rows Spark has counted everything before its Python workers are up.
 WORTH_IT = 1_000_000
+#: Bytes that rows have about as many of, in files.
+LARGE = 64 << 20
 #: Strays are read by every task: all of them together read an eighth more for it, at most.
 _FEW = 8
 
 
+def is_large(places: Places, rows: DataFrame) -> bool:
+    """There will be so many rows, as far as Spark can tell, that Arrow is worth it for them."""
+    return places.settings.spark.native and estimated_bytes(rows) >= LARGE
+
+
 def of_table(
-    places: Places, name: Sequence[str], snapshot: str, *, at_least: int = WORTH_IT
+    places: Places, name: Sequence[str], snapshot: str, *, at_least: int | None = None
 ) -> Stored | None:
     """The files of a table's snapshot; None where they hold other rows too, or only few."""
     if not places.settings.spark.native:
         return None
     try:
-        return _of_table(places, tuple(name), int(snapshot), at_least)
+        least = WORTH_IT if at_least is None else at_least
+        return _of_table(places, tuple(name), int(snapshot), least)
     except Exception as error:  # an address that only Spark reaches, a type only Spark knows
         _LOG.info("the files of %s are left to Spark: %s", ".".join(name), error)
         return None
@@ -82,13 +94,13 @@ def of_staged(
     rows: int,
     *,
     apart: Sequence[str] = (),
-    at_least: int = WORTH_IT,
+    at_least: int | None = None,
 ) -> Stored | None:
     """The files that Spark wrote into folders; None where they are not worth it.
 
     Rows of the folders `apart` were taken out of the midst of the others.
     """
-    if not places.settings.spark.native or rows < at_least:
+    if not places.settings.spark.native or rows < (WORTH_IT if at_least is None else at_least):
         return None
     lying, strays = (
         [file for folder in some for file in staging.sized(places, folder)]

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.engine import kept_schemas
+from goldsmith.engine import kept_schemas, stored
 from goldsmith.engine.run import Orders
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.work import Asked, Tools, Work
@@ -154,6 +154,13 @@ def with_catalog(project: Runtime) -> Runtime:
 @pytest.fixture
 def bench(with_catalog: Runtime, spark: SparkSession) -> Bench:
     return Bench(runtime=with_catalog, spark=spark)
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rows are taken for many: what is asked of them is asked of the files they lie in."""
+    for name in ("LARGE", "WORTH_IT", "_FEW"):
+        monkeypatch.setattr(stored, name, 0)
 
 
 @pytest.fixture

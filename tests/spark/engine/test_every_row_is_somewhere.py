@@ -85,7 +85,12 @@ def broken_by(check: Row, rows: list[Row]) -> set[int]:
 @pytest.mark.parametrize(
     "seed", [*range(3), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(3, 60))]
 )
-def test_every_row_is_published_kept_aside_or_dropped(bench: Bench, seed: int) -> None:
+@pytest.mark.parametrize("is_large", [False, True])
+def test_every_row_is_published_kept_aside_or_dropped(
+    bench: Bench, seed: int, is_large: bool, request: pytest.FixtureRequest
+) -> None:
+    if is_large:
+        request.getfixturevalue("large")
     chance = random.Random(seed)
     rows = some_rows(chance)
     checks = [some_check(chance) for _ in range(chance.randint(1, 6))]

@@ -28,6 +28,12 @@ NAMED = {"type": "not_null", "column": "id"}
 UNIQUE = {"type": "unique", "column": "id"}
 
 
+@pytest.fixture(autouse=True, params=["few", pytest.param("many", marks=pytest.mark.soak)])
+def rows_taken_for(request: pytest.FixtureRequest) -> None:
+    if request.param == "many":
+        request.getfixturevalue("large")
+
+
 def ruled(bench: Bench, *checks: dict[str, Any], more: str = "") -> None:
     """A bronze stage with these checks."""
     bench.apply(BRONZE)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import decimal
 from datetime import UTC, date, datetime
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from goldsmith.checks.native.hashing import hashes
+from goldsmith.checks.native.kernel import columns_of, measure, without_nulls
 from goldsmith.checks.native.patterns import is_common, spelt_out
+from goldsmith.checks.native.reading import batches, complete
 from goldsmith.checks.native.stored import Range, ranges_of
 
 COMMON = [
@@ -137,3 +141,50 @@ def test_a_file_is_cut_into_ranges_that_hold_each_row_group_once() -> None:
     assert [one.path for one in cut] == ["a", "a", "a", "b", "empty"]
     assert cut[0] == Range("a", 0, 64 * megabyte)
     assert all(one.end == other.start for one, other in pairwise(cut[:3]))
+
+
+def in_file(folder: Path, *, statistics: bool = True) -> Range:
+    """Two groups of two rows each; in the second `b` is NULL once, and `c` is always."""
+    rows = pa.table({"a": [1, 2, 3, 4], "b": ["x", "y", None, "z"], "c": pa.nulls(4, pa.int32())})
+    file = folder / "rows.parquet"
+    pq.write_table(rows, file, row_group_size=2, write_statistics=statistics)
+    return Range(str(file), 0, file.stat().st_size)
+
+
+WANTED = {"a": pa.int64(), "b": pa.string(), "c": pa.int32(), "gone": pa.int64()}
+KNOWN_AS: dict[str, Any] = {name: (None, (name,)) for name in WANTED}
+
+
+def test_footers_tell_which_columns_hold_a_value_in_every_row(tmp_path: Path) -> None:
+    whole = in_file(tmp_path)
+    assert complete([whole], WANTED, KNOWN_AS, {}) == {"a"}
+    # The middle of its second group does not lie in the first bytes of the file.
+    first = whole._replace(end=200)
+    assert [rows.num_rows for rows in batches([first], WANTED, KNOWN_AS, {})] == [2]
+    assert complete([first], WANTED, KNOWN_AS, {}) == {"a", "b"}
+    assert complete([first, whole], WANTED, KNOWN_AS, {}) == {"a"}
+
+
+def test_a_footer_that_tells_nothing_is_not_believed(tmp_path: Path) -> None:
+    assert complete([in_file(tmp_path, statistics=False)], WANTED, KNOWN_AS, {}) == set()
+
+
+def test_rows_are_counted_without_a_column_of_theirs(tmp_path: Path) -> None:
+    found = list(batches([in_file(tmp_path)], {}, KNOWN_AS, {}))
+    assert sum(rows.num_rows for rows in found) == 4
+    none = list(batches([in_file(tmp_path)], {"gone": pa.int64()}, KNOWN_AS, {}))
+    assert pa.Table.from_batches(none).column("gone").to_pylist() == [None] * 4
+
+
+def test_what_is_known_of_nulls_is_not_read(tmp_path: Path) -> None:
+    a, b = ("column", "long", "a"), ("column", "string", "b")
+    asked = [
+        ("count", ("is_null", a), "long"),
+        ("count", ("and", ("not", ("is_null", a)), ("is_null", b)), "long"),
+        ("count", ("one_of", b, (("is_null", a), "x")), "long"),
+    ]
+    simpler = [without_nulls(one, {"a"}) for one in asked]
+    assert {name for _, name in columns_of(simpler)} == {"b"}
+    assert simpler[2] == asked[2]
+    rows = batches([in_file(tmp_path)], {"b": pa.string()}, KNOWN_AS, {})
+    assert measure(rows, simpler[:2]) == [0, 1]

@@ -6,7 +6,7 @@ number, as Spark has it. This file travels to the workers as it is: it imports w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 #: What is said of an aggregate where Arrow might see a value otherwise than Spark does.
 UNSURE: Mapping[str, bool] = {"unsure": True}
+_NEVER = ("literal", "boolean", False)
 _BLANK, _TILDE = 0x20, 0x7E
 #: So many patterns a column is asked for are worth it to tell its different values first, and so
 #: large a share of all values the different ones may be.
@@ -84,6 +85,17 @@ def columns_of(tree: Any) -> Iterator[tuple[str, str]]:
         else:
             for part in _under(tree):
                 yield from columns_of(part)
+
+
+def without_nulls(tree: Any, full: Collection[str]) -> Any:
+    """The tree as it is where some columns hold a value in every row."""
+    if not isinstance(tree, tuple) or not tree or tree[0] in ("column", "literal"):
+        return tree
+    if tree[0] == "is_null" and tree[1][0] == "column" and tree[1][2] in full:
+        return _NEVER
+    if tree[0] == "one_of":  # the values of a list are no trees, whatever they look like
+        return (tree[0], without_nulls(tree[1], full), *tree[2:])
+    return tuple(without_nulls(part, full) for part in tree)
 
 
 def _under(tree: Any) -> Any:

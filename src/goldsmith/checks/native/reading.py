@@ -54,19 +54,46 @@ def _batches(
             if start <= _middle(parquet.metadata.row_group(number)) < end
         ]
         fields = _found(parquet.schema_arrow, wanted, known_as)
-        # Rows without columns have no number.
-        read = sorted({name for name in fields.values() if name}) or parquet.schema_arrow.names[:1]
+        read = sorted({name for name in fields.values() if name})
         if not groups:
+            return
+        if not read:
+            for number in groups:  # the footer knows how many rows there are
+                rows = pa.nulls(parquet.metadata.row_group(number).num_rows)
+                columns = [pa.nulls(len(rows), type_) for type_ in wanted.values()]
+                yield pa.RecordBatch.from_arrays(columns or [rows], names=list(wanted) or [""])
             return
         at_once = _ROWS_AT_ONCE
         if many_at_once:
             at_once = max(at_once, min(_MANY_AT_ONCE, _rows_of_bytes(parquet, groups, read)))
         for rows in parquet.iter_batches(at_once, groups, read, use_threads=False):
             yield pa.RecordBatch.from_arrays(
-                [_typed(rows, fields.get(name), type_) for name, type_ in wanted.items()]
-                or rows.columns,
-                names=list(wanted) or read,
+                [_typed(rows, fields.get(name), type_) for name, type_ in wanted.items()],
+                names=list(wanted),
             )
+
+
+def complete(
+    part: Sequence[Range],
+    wanted: Mapping[str, pa.DataType],
+    known_as: Mapping[str, tuple[int | None, Sequence[str]]],
+    s3: Mapping[str, Any],
+) -> set[str]:
+    """Those of the columns that the files' footers know to hold a value in every row."""
+    found = set(wanted)
+    for path, start, end in part:
+        with _opened(path, s3) as file, pq.ParquetFile(file) as parquet:
+            fields = _found(parquet.schema_arrow, wanted, known_as)
+            for group in map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups)):
+                if start <= _middle(group) < end:
+                    full = {group.column(place).path_in_schema for place in range(group.num_columns)
+                            if _has_no_null(group.column(place).statistics)}  # fmt: skip
+                    found &= {name for name in found if fields[name] in full}
+    return found
+
+
+def _has_no_null(statistics: Any) -> bool:
+    return statistics is not None and statistics.has_null_count and statistics.null_count == 0
 
 
 def _rows_of_bytes(parquet: pq.ParquetFile, groups: Sequence[int], read: Sequence[str]) -> int:
