@@ -7,7 +7,8 @@ freshness, referential, expression); every row check keeps broken rows aside:
 - `write alone`: the rows appended to an Iceberg table.
 - `write, checks and split`: what a stage does before it publishes.
 - `audit at rest`: the same checks on a table, against Great Expectations in its fastest mode, which
-  runs in an environment of its own ($GREAT_EXPECTATIONS_PYTHON; skipped where there is none).
+  runs in an environment of its own: $GREAT_EXPECTATIONS_PYTHON, or the one that `make soak` made;
+  skipped where there is neither.
 - `200 checks`: against the 20 of them. Bounds, values and patterns of each ten are others; keys and
   the reference are the same, as they are where several rule sets speak of one table.
 """
@@ -38,6 +39,7 @@ from goldsmith.engine import samples, session, stored
 from goldsmith.engine.addresses import lake_address
 from goldsmith.engine.destinations.destination import Order
 from goldsmith.engine.destinations.lake import LakeDestination
+from goldsmith.engine.java import cache_folder
 from goldsmith.engine.lake import LakeTable
 from goldsmith.engine.quarantine import Keeper
 from goldsmith.engine.schema import Fitted
@@ -259,9 +261,12 @@ def audit(bench: Bench, times: int) -> Seconds:
 
 def peer(file: str, customers: str, ours: Seconds, times: int) -> None:
     """Great Expectations on the same file, in its own environment."""
-    python = os.environ.get("GREAT_EXPECTATIONS_PYTHON")
-    if python is None or not Path(python).exists():
-        print("Great Expectations: skipped, $GREAT_EXPECTATIONS_PYTHON names no environment.")
+    made = (cache_folder() / "peers").glob("great_expectations-*/ready")
+    found = [str(ready.with_name("bin") / "python") for ready in made]
+    python = os.environ.get("GREAT_EXPECTATIONS_PYTHON", found[0] if found else "")
+    if not Path(python).is_file():
+        print("Great Expectations: skipped, $GREAT_EXPECTATIONS_PYTHON names no environment, and")
+        print("  `make soak` has made none.")
         return
     done = subprocess.run(
         [python, str(PEER), file, customers, str(times)],
