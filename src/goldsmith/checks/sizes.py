@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+#: What Spark says of rows that it knows nothing of.
+_UNKNOWN = 2**63 - 1
+
 
 def is_broadcast(rows: DataFrame) -> bool:
     """Spark would send the rows to every task that joins them; False where it does not tell."""
@@ -14,10 +17,17 @@ def is_broadcast(rows: DataFrame) -> bool:
     return plan is not None and 0 < _bytes(plan) <= int(plan.conf().autoBroadcastJoinThreshold())
 
 
-def estimated_bytes(rows: DataFrame) -> int:
-    """As many as Spark expects; 0 where it does not tell."""
+def bytes_read(rows: DataFrame) -> int:
+    """As many as Spark expects to read for them; 0 where it does not tell.
+
+    Of what it makes of them it expects too much: of a join, one size times the other.
+    """
     plan = _plan(rows)
-    return 0 if plan is None else _bytes(plan)
+    if plan is None:
+        return 0
+    leaves = plan.collectLeaves()
+    sizes = [_bytes(leaves.apply(place)) for place in range(leaves.size())]
+    return sum(size for size in sizes if size < _UNKNOWN)
 
 
 def _plan(rows: DataFrame) -> Any:

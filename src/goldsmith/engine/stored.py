@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.native.stored import KnownAs, Stored, ranges_of
-from goldsmith.checks.sizes import estimated_bytes
+from goldsmith.checks.sizes import bytes_read
 from goldsmith.engine import staging
 from goldsmith.planning.lake_tables import table_at
 from goldsmith.planning.places import Places
@@ -23,11 +23,13 @@ WORTH_IT = 1_000_000
 LARGE = 64 << 20
 #: Strays are read by every task: all of them together read an eighth more for it, at most.
 _FEW = 8
+#: To open a file costs as much as to read so many bytes.
+_OPENED = 1 << 20
 
 
 def is_large(places: Places, rows: DataFrame) -> bool:
     """There will be so many rows, as far as Spark can tell, that Arrow is worth it for them."""
-    return places.settings.spark.native and estimated_bytes(rows) >= LARGE
+    return places.settings.spark.native and bytes_read(rows) >= LARGE
 
 
 def of_table(
@@ -107,7 +109,9 @@ def of_staged(
         for some in (folders, apart)
     )
     ranges = ranges_of(lying)
-    if _FEW * max(len(ranges), 1) * _bytes(strays) > _bytes(lying):
+    if _FEW * max(len(ranges), 1) * sum(max(size, _OPENED) for _, size in strays) > sum(
+        size for _, size in lying
+    ):
         ranges, strays = ranges_of([*lying, *strays]), []
     return Stored(
         ranges=ranges,
@@ -116,10 +120,6 @@ def of_staged(
         strays=ranges_of(strays),
         s3=_s3(places),
     )
-
-
-def _bytes(files: Sequence[tuple[str, int]]) -> int:
-    return sum(size for _, size in files)
 
 
 def _s3(places: Places) -> dict[str, object]:

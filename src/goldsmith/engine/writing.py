@@ -34,16 +34,20 @@ class Writing:
     #: The checks of the table as it would be published.
     of_table: tuple[PlannedCheck, ...]
     context: Context
+    #: Checks of those that cannot be put to such rows at all.
+    raising: int
 
     def some_check_raises(self) -> bool:
         """Find the checks that cannot be carried out on some row, after a write that failed."""
-        rows, known = self.order.fitted.rows, len(self.evaluation.errors)
+        rows = self.order.fitted.rows
+        if len(self.evaluation.errors) > self.raising:  # met while broken rows were kept
+            return True
         try:
             rows.write.format("noop").mode("overwrite").save()
         except Exception:  # it is the rows themselves
             return False
         self.evaluation.measure(rows)
-        return len(self.evaluation.errors) > known
+        return len(self.evaluation.errors) > self.raising
 
     def outcomes_of_table(self, destination: Destination) -> list[Outcome]:
         """What the checks of the whole table say; one that cannot be asked failed."""
@@ -98,6 +102,7 @@ def prepare(
         evaluation=evaluation,
         of_table=tuple(one for one in checks if one.scope != "batch"),
         context=context,
+        raising=len(evaluation.errors),
     )
 
 

@@ -114,16 +114,26 @@ def test_rows_the_schema_policy_leaves_out_are_counted_among_many_too(bench: Ben
 def test_what_may_be_answered_otherwise_again_is_asked_on_the_way(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A row is kept aside by what the clock said then, and counted by that."""
     later: list[Split] = []
     plain = Split.of_sides
     monkeypatch.setattr(
         Split, "of_sides", lambda self, rows: later.append(self) or plain(self, rows)
     )
-    checks = [{"type": "expression", "sql": "rand() < 0.5", "on_fail": "quarantine"}]
-    ruled(bench, *checks)
-    bench.bring("a.jsonl", *({"id": n} for n in range(40)))
+    ruled(bench, {"type": "expression", "sql": "abs(amount) < 2", "on_fail": "quarantine"})
+    bench.bring("a.jsonl", *({"id": n, "amount": n} for n in range(5)))
     done = bench.run()[1]
+    assert (done.status, counts(done)) == ("succeeded", (5, 2, 3, 0)), done.error_message
     assert not later
-    (verdict,) = said(bench, done)
-    assert verdict.broken == done.rows_quarantined
+    assert [one.broken for one in said(bench, done)] == [3]
+
+
+@pytest.mark.usefixtures("large")
+def test_a_check_that_raises_on_a_row_kept_aside_spoils_nothing(bench: Bench) -> None:
+    raising = {"type": "expression", "sql": "10 / amount > 1", "severity": "warning"}
+    ruled(bench, raising, {"type": "not_null", "column": "id", "on_fail": "quarantine"})
+    bench.bring("a.jsonl", {"id": 1, "amount": 1}, {"amount": 0})
+    done = bench.run()[1]
+    assert (done.status, counts(done)) == ("succeeded", (2, 1, 1, 0)), done.error_message
+    wrong, right = said(bench, done)
+    assert (wrong.passed, right.passed, right.broken) == (False, True, 1)
+    assert "ivision by zero" in str(wrong.message)

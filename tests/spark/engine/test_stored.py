@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import functions as F
 
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
@@ -154,6 +155,19 @@ def test_many_rows_that_were_taken_out_are_rows_like_others(bench: Bench, tmp_pa
         assert lying is not None
         assert lying.ranges
         assert not lying.strays
+
+
+def test_times_that_lie_far_ahead_are_read_as_spark_wrote_them(
+    bench: Bench, tmp_path: Path
+) -> None:
+    spark, folder = bench.spark.newSession(), str(tmp_path / "rows")
+    spark.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
+    spark.sql("SELECT timestamp'9999-12-31 23:59:59.123456Z' AS at").write.parquet(folder)
+    rows = spark.read.parquet(folder)
+    lying = stored.of_staged(bench.runtime.places, [folder], ["at"], 1, at_least=0)
+    assert lying is not None
+    found = jobs.measure(rows, {"newest": F.max("at"), "rows": F.count(F.lit(1))}, lying)
+    assert found == {"newest": rows.first()["at"], "rows": 1}
 
 
 def test_files_in_a_bucket_are_read_by_the_workers(elsewhere: Elsewhere, tmp_path: Path) -> None:

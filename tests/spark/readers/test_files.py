@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from drop import Drop, plain
+from drop import Drop, halves, plain
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -152,7 +152,25 @@ def test_columns_in_the_names_of_folders_are_read_when_asked(drop: Drop) -> None
     assert (typed.columns[:2], plain(typed)) == (["id", "Day"], [(1, "1"), (2, "2")])
 
 
+def test_columns_in_the_names_of_folders_have_the_types_that_were_declared(drop: Drop) -> None:
+    drop.put("hour=00/a.jsonl", '{"id": 1}\n')
+    drop.put("hour=07/a.jsonl", '{"id": 2, "hour": {"of": "day"}}\n')
+    read = drop.read("id BIGINT, hour STRING", basePath=drop.location)
+    assert plain(read.rows) == [(1, "00"), (2, "07")]
+    assert plain(drop.read("hour STRING", basePath=drop.location).rows) == ["00", "07"]
+
+
+def test_what_a_folder_says_is_not_read_of_its_records(drop: Drop) -> None:
+    drop.put("day=1/a.jsonl", '{"id": 1, "day": "Mon"}\n')
+    assert halves(drop.read("id BIGINT, day INT", basePath=drop.location)) == ([(1, 1)], [])
+
+
 def test_folders_may_have_any_name(drop: Drop) -> None:
+    drop.put("value=7/a.jsonl", '{"id": 1}\n')
+    assert plain(drop.read("id BIGINT", basePath=drop.location).rows) == [(1, 7)]
+
+
+def test_folders_may_have_names_of_ours(drop: Drop) -> None:
     drop.put("text=1/record=x/a.json", '{"id": 1}')
     drop.put("text=1/record=y/b.json", '{"id":\n 2}')
     assert plain(drop.read(basePath=drop.location).rows) == [(1, 1, "x"), (2, 1, "y")]

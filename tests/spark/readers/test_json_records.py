@@ -94,6 +94,8 @@ SEVERAL = "it is not one JSON value: something follows the first in the same lin
         '{"id": 1}]}{"id": 2}',
         '[{"id": 1}]}{"id": 2}',
         '{"id": 1}, "more": {"id": 2}',
+        '{"id": 1}], "more": [{"id": 2}',
+        '[{"id": 1}], "more": [{"id": 2}]',
     ],
 )
 @pytest.mark.parametrize("before", [1, 5000])
@@ -183,6 +185,19 @@ def test_lines_in_another_encoding(drop: Drop, encoding: str, check_lines: bool)
     drop.put("a.jsonl", '{"größe": "é"}\r\n{"größe": "ö"}\n{"größe"'.encode(encoding))
     read = drop.read(encoding=encoding, check_lines=check_lines)
     assert halves(read) == (["é", "ö"], ['{"größe"'])
+
+
+def test_an_encoding_may_be_called_a_charset(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"a": "é"}\n{"a": "ö"}\n'.encode("UTF-16LE"))
+    assert halves(drop.read(charset="UTF-16LE", lineSep="\n")) == (["é", "ö"], [])
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
+def test_bytes_that_are_none_of_the_encoding_are_kept_aside(drop: Drop, name: str) -> None:
+    drop.put(name, '{"a": "\u00e9"}'.encode("latin-1"))
+    read = drop.read("a STRING", encoding="US-ASCII")
+    assert plain(read.rows) == []
+    assert plain(read.malformed, "_reason") == ["it is not valid US-ASCII"]
 
 
 def test_lines_may_be_separated_by_anything(drop: Drop) -> None:

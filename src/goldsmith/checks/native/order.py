@@ -117,7 +117,7 @@ class InOrder:
     def _add(self, place: int, runs: list[Run], numbers: Any) -> bool:
         """Go on with the runs of a column; False where it is not to be followed any more."""
         falls = np.flatnonzero(numbers[1:] <= numbers[:-1]) + 1
-        if len(runs) + len(falls) > _MOST_RUNS:
+        if len(falls) and len(runs) + len(falls) > _MOST_RUNS:
             return False
         for own in np.split(numbers, falls):
             if self._meets(place, own):

@@ -6,6 +6,7 @@ This file travels to the workers as it is: it imports what they have.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -47,7 +48,7 @@ def _batches(
 ) -> Iterator[pa.RecordBatch]:
     path, start, end = part
     buffer = 0 if to_the_end else _BUFFER
-    with _opened(path, s3) as file, pq.ParquetFile(file, buffer_size=buffer) as parquet:
+    with _opened(path, s3, buffer) as parquet:
         groups = [
             number
             for number in range(parquet.metadata.num_row_groups)
@@ -82,7 +83,7 @@ def complete(
     """Those of the columns that the files' footers know to hold a value in every row."""
     found = set(wanted)
     for path, start, end in part:
-        with _opened(path, s3) as file, pq.ParquetFile(file) as parquet:
+        with _opened(path, s3) as parquet:
             fields = _found(parquet.schema_arrow, wanted, known_as)
             for group in map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups)):
                 if start <= _middle(group) < end:
@@ -108,12 +109,19 @@ def _rows_of_bytes(parquet: pq.ParquetFile, groups: Sequence[int], read: Sequenc
     return int(_BYTES_AT_ONCE * sum(group.num_rows for group in found) // max(size, 1))
 
 
-def _opened(path: str, s3: Mapping[str, Any]) -> Any:
+@contextmanager
+def _opened(path: str, s3: Mapping[str, Any], buffer: int = 0) -> Iterator[pq.ParquetFile]:
     from pyarrow import fs
 
+    system, name = fs.LocalFileSystem(), path.removeprefix("file://").removeprefix("file:")
     if path.startswith(("s3://", "s3a://")):
-        return fs.S3FileSystem(**s3).open_input_file(path.partition("://")[2])
-    return fs.LocalFileSystem().open_input_file(path.removeprefix("file://").removeprefix("file:"))
+        system, name = fs.S3FileSystem(**s3), path.partition("://")[2]
+    # Old times in files (INT96) are nanoseconds to Arrow, which has no room there for far ones.
+    with (
+        system.open_input_file(name) as file,
+        pq.ParquetFile(file, buffer_size=buffer, coerce_int96_timestamp_unit="us") as parquet,
+    ):
+        yield parquet
 
 
 def _middle(group: Any) -> int:

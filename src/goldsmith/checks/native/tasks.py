@@ -87,7 +87,7 @@ def packing(
         """Those of the keys that come in order in a part, or are told apart there."""
         strays: dict[int, Strays] = {}
         if has_strays:
-            names = {name for _, name in columns_of(asked)}
+            names = set().union(*(InOrder(key).looks_at for key in asked))
             few = list(read(len(parts) - 1, names))
             strays = {place: Strays.of(key, few) for place, key in enumerate(asked)}
         if has_strays and number == len(parts) - 1:

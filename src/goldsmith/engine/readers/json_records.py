@@ -8,6 +8,8 @@ falls as a whole. Spark's own reader of lines is quicker and stays for sources w
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _BROKEN = literal("it is not valid JSON")
-_NO_TEXT = literal("it is not valid UTF-8")
 _CROWDED = "it is not one JSON value: something follows the first in the same {}"
 _MISFIT = literal("a value in it does not fit the type of its column")
 _SPACE = " \t\r\n"
@@ -35,6 +36,11 @@ _KEPT = (
 )
 #: The field of the object around a text, with a name that no text has.
 _MANY = "_goldsmith_many"
+#: The column of texts, which no folder is called.
+_VALUE = "_goldsmith_value"
+#: Stands where bytes were none of their encoding.
+_UNKNOWN = "\ufffd"
+_LENIENT = "spark.sql.legacy.codingErrorAction"
 
 
 def infer(reading: Reading) -> StructType:
@@ -71,9 +77,15 @@ def _by_shape(reading: Reading) -> dict[JsonShape, list[FileSeen]]:
 
 
 def _reader(reading: Reading, **said: Any) -> DataFrameReader:
-    if encoding_of(reading) != "utf-8" and reading.options.get("lineSep") is None:
-        said["lineSep"] = "\n"  # Spark finds the ends of lines by itself in UTF-8 only
+    if encoding_of(reading) != "utf-8":
+        said["encoding"] = _encoding(reading)  # not every reader knows it as charset
+        # Spark finds the ends of lines by itself in UTF-8 only.
+        said["lineSep"] = reading.options.get("lineSep") or "\n"
     return reading.reader(**said)
+
+
+def _encoding(reading: Reading) -> str:
+    return reading.options.get("encoding", "charset") or "UTF-8"
 
 
 def _lines(reading: Reading, files: list[FileSeen], schema: StructType) -> DataFrame:
@@ -113,14 +125,17 @@ def _wrapped(
     from pyspark.sql import functions as F
     from pyspark.sql.types import ArrayType, BooleanType, StringType, StructField, StructType
 
-    # Not by its method `text`, which has a word of its own on wholetext.
-    raw = _reader(reading, wholetext=whole).format("text").load(reading.addresses(files))
-    folders = [column for column in raw.columns if column != "value"]
+    raw = _texts(reading, files, schema, whole=whole)
+    folders = [column for column in raw.columns if column != _VALUE]
+    in_folders = {column.lower() for column in folders}
+    # What folders say is not looked for in their records, as Spark has it.
+    own = StructType([field for field in schema.fields if field.name.lower() not in in_folders])
     # In a struct, because a folder may have a name of ours.
     aside = [F.struct(*(F.col(name(c)) for c in folders)).alias("folders")] if folders else []
-    texts = raw.select(
-        _text(reading).alias("text"), *aside, source_file(raw, files, reading.places)
-    )
+    with _lenient(reading) if encoding_of(reading) != "utf-8" else nullcontext():
+        texts = raw.select(
+            _text(reading).alias("text"), *aside, source_file(raw, files, reading.places)
+        )
     # What ends our array too early is not JSON, and what ends our object hides its last field.
     # A comment, where they are allowed, ends with its line. White space is left to the parser:
     # cutting it off takes as long as half the parsing.
@@ -131,7 +146,7 @@ def _wrapped(
     wrapped = texts.withColumn("wrapped", F.concat(head, text, tail))
     shape = StructType(
         [
-            StructField(_MANY, ArrayType(schema)),
+            StructField(_MANY, ArrayType(own)),
             StructField("end", BooleanType()),
             StructField(CORRUPT, StringType()),
         ]
@@ -142,19 +157,21 @@ def _wrapped(
     many = F.col(f"parsed.{_MANY}")
     more = ~is_array & (F.size(many) > 1)
     broken = F.col(f"parsed.{CORRUPT}").isNotNull() | F.col("parsed.end").isNull() | more
+    # What ends our array and begins another is one more field of our object.
+    fields = F.size(F.json_object_keys("wrapped"))
+    broken |= text.contains("]") & F.coalesce(fields > 2, F.lit(False))
     # The parser would put a sign for "unknown" in the place of bytes that are no text.
-    broken |= ~F.call_function("is_valid_utf8", text)
-    records = F.when(broken, F.array(F.lit(None).cast(schema))).otherwise(many)
+    broken |= ~F.expr(_is_text(reading))
+    records = F.when(broken, F.array(F.lit(None).cast(own))).otherwise(many)
     # With posexplode_outer an empty array is a row without a position, and so is white space;
     # with explode Spark would ask for its size first, and so parse every record twice.
     rows = parsed.select(
         "*", broken.alias("broken"), F.posexplode_outer(records).alias("place", "record")
     )
     rows = rows.where("place IS NOT NULL")
-    # A column that is in the names of folders, too, is read from there, as Spark does.
     left = {column.lower(): column for column in folders}
     columns = [
-        F.col("folders")[left.pop(field.name.lower())].cast(field.dataType).alias(field.name)
+        F.col("folders")[left.pop(field.name.lower())].alias(field.name)
         if field.name.lower() in left
         else F.col("record")[field.name].alias(field.name)
         for field in schema.fields
@@ -164,18 +181,37 @@ def _wrapped(
         *(F.col("folders")[column].alias(column) for column in left.values()),
         "_source_file",
         F.expr(_KEPT).alias(TEXT),
-        F.expr(_reason(schema, whole=whole)).alias(REASON),
+        F.expr(_reason(reading, own, whole=whole)).alias(REASON),
     )
 
 
-def _reason(schema: StructType, *, whole: bool) -> str:
+def _texts(
+    reading: Reading, files: list[FileSeen], schema: StructType, *, whole: bool
+) -> DataFrame:
+    """The lines or documents, and what is in the names of folders, in the types of the schema."""
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    def load(fields: list[StructField]) -> DataFrame:
+        # Not by its method `text`, which has a word of its own on wholetext.
+        reader = _reader(reading, wholetext=whole).format("text")
+        told = StructType([StructField(_VALUE, StringType()), *fields])
+        return reader.schema(told).load(reading.addresses(files))
+
+    raw = load([])
+    folders = {column.lower() for column in raw.columns if column != _VALUE}
+    typed = [field for field in schema.fields if field.name.lower() in folders]
+    return load(typed) if typed else raw
+
+
+def _reason(reading: Reading, schema: StructType, *, whole: bool) -> str:
     """SQL for why there is no record in a text that was wrapped."""
     crowded = literal(_CROWDED.format("file" if whole else "line"))
     misfit = _MISFIT if whole else _misfits(schema, "text", f"parsed.{_MANY}[0]")
+    no_text = literal(f"it is not valid {_encoding(reading)}")
     # By itself, a value hides what follows it; wrapped, it does not.
     return (
         f"CASE WHEN record IS NOT NULL THEN NULL"
-        f" WHEN NOT is_valid_utf8(text) THEN {_NO_TEXT}"
+        f" WHEN NOT {_is_text(reading)} THEN {no_text}"
         f" WHEN broken AND parsed.{CORRUPT} IS NULL THEN {crowded}"
         f" WHEN try_parse_json(wrapped) IS NOT NULL THEN {misfit}"
         f" WHEN try_parse_json(text) IS NULL THEN {_BROKEN} ELSE {crowded} END"
@@ -186,8 +222,27 @@ def _text(reading: Reading) -> Column:
     """What the text reader found, decoded, without a mark of its encoding."""
     from pyspark.sql import functions as F
 
-    value = F.col("value")
+    value = F.col(_VALUE)
     if encoding_of(reading) != "utf-8":
         # The text reader keeps the bytes as they are.
-        value = F.decode(value.cast("binary"), str(reading.options.get("encoding", "charset")))
+        value = F.decode(value.cast("binary"), _encoding(reading))
     return F.when(value.startswith("\ufeff"), F.substr(value, F.lit(2))).otherwise(value)
+
+
+def _is_text(reading: Reading) -> str:
+    """SQL for whether all bytes of a text were of its encoding."""
+    if encoding_of(reading) == "utf-8":
+        return "is_valid_utf8(text)"
+    return f"NOT contains(text, {literal(_UNKNOWN)})"
+
+
+@contextmanager
+def _lenient(reading: Reading) -> Iterator[None]:
+    """Bytes that are none of an encoding become a sign for that, and end no stage."""
+    conf = reading.spark.conf
+    before = conf.get(_LENIENT)
+    conf.set(_LENIENT, "true")
+    try:
+        yield
+    finally:
+        conf.set(_LENIENT, str(before))
