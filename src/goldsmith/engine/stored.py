@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 #: Of fewer rows Spark has counted everything before its Python workers are up.
 WORTH_IT = 1_000_000
-#: Bytes that rows have about as many of, in files.
+#: So many bytes are read where that many rows come of them, about.
 LARGE = 64 << 20
 #: Strays are read by every task: all of them together read an eighth more for it, at most.
 _FEW = 8
-#: To open a file costs as much as to read so many bytes.
-_OPENED = 1 << 20
+#: To open a file costs as much as to read so many bytes, or more.
+_OPENED = 1 << 18
 
 
 def is_large(places: Places, rows: DataFrame) -> bool:
@@ -109,9 +109,8 @@ def of_staged(
         for some in (folders, apart)
     )
     ranges = ranges_of(lying)
-    if _FEW * max(len(ranges), 1) * sum(max(size, _OPENED) for _, size in strays) > sum(
-        size for _, size in lying
-    ):
+    once_more = max(len(ranges), 1) * sum(max(size, _OPENED) for _, size in strays)
+    if _FEW * once_more > sum(size for _, size in lying):
         ranges, strays = ranges_of([*lying, *strays]), []
     return Stored(
         ranges=ranges,
