@@ -34,24 +34,24 @@ def silver(spark: SparkSession, name: str, mode: str) -> None:
     if mode in ("append", "overwrite"):
         create(spark.sql(new), table)
     elif mode == "merge":
-        one = (
+        query = (
             "SELECT order_id, user_id, amount, at FROM (SELECT *, row_number() OVER "
             f"(PARTITION BY order_id ORDER BY at DESC) AS n FROM ({new})) WHERE n = 1"
         )
-        make(spark.sql(one), table)
+        make(spark.sql(query), table)
         spark.sql(
-            f"MERGE INTO {table} t USING ({one}) s ON t.order_id = s.order_id "
+            f"MERGE INTO {table} t USING ({query}) s ON t.order_id = s.order_id "
             "WHEN MATCHED AND s.at >= t.at THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
         )
     else:
-        one = (
+        query = (
             "SELECT order_id, user_id, amount, at FROM (SELECT *, row_number() OVER "
             f"(PARTITION BY order_id, at ORDER BY at DESC) AS n FROM ({new})) WHERE n = 1"
         )
         valid = (
             "SELECT *, at AS _valid_from, lead(at) OVER (PARTITION BY order_id ORDER BY at) "
             "AS _valid_to, lead(at) OVER (PARTITION BY order_id ORDER BY at) IS NULL "
-            f"AS _is_current FROM ({one})"
+            f"AS _is_current FROM ({query})"
         )
         make(spark.sql(valid), table)
         spark.sql(

@@ -32,13 +32,13 @@ def main() -> None:
     options.add_argument("--pipelines", type=int, default=10_000)
     options.add_argument("--measure", choices=["plan", "again"], help=argparse.SUPPRESS)
     options.add_argument("--project", type=Path, help=argparse.SUPPRESS)
-    asked = options.parse_args()
-    if asked.measure == "plan":
-        measure_plan(asked.project)
-    elif asked.measure == "again":
-        measure_again(asked.project)
+    arguments = options.parse_args()
+    if arguments.measure == "plan":
+        measure_plan(arguments.project)
+    elif arguments.measure == "again":
+        measure_again(arguments.project)
     else:
-        measure_all(asked.pipelines)
+        measure_all(arguments.pipelines)
 
 
 def measure_all(pipelines: int) -> None:
@@ -76,24 +76,24 @@ def say(what: str, seconds: float, *, goal: float | None = None) -> None:
     print(f"  {what:52} {seconds:9.4f} s{wanted}", flush=True)
 
 
-def timed(work: Callable[[], object]) -> float:
+def timed(attempt: Callable[[], object]) -> float:
     start = time.perf_counter()
-    work()
+    attempt()
     return time.perf_counter() - start
 
 
-def run(words: list[str]) -> None:
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+def run(arguments: list[str]) -> None:
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
 
 
-def command(*words: str) -> None:
-    run([str(GOLDSMITH), *words])
+def command(*arguments: str) -> None:
+    run([str(GOLDSMITH), *arguments])
 
 
 def child(measure: str, project: Path) -> dict[str, float]:
     start = time.perf_counter()
-    words = [sys.executable, str(MINE), "--measure", measure, "--project", str(project)]
-    answer = subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    arguments = [sys.executable, str(MINE), "--measure", measure, "--project", str(project)]
+    answer = subprocess.run(arguments, check=True, capture_output=True, text=True).stdout
     return {**json.loads(answer), "whole": time.perf_counter() - start}
 
 
@@ -114,8 +114,8 @@ def measure_plan(project: Path) -> None:
 
 def measure_again(project: Path) -> None:
     """Plans after one changed row each, and asking whether anything changed."""
-    surveyor = _surveyor(project)
-    _plan(surveyor)
+    catalog_indexer = _surveyor(project)
+    _plan(catalog_indexer)
     again = []
     for turn in range(9):
         with sqlite3.connect(project / ".goldsmith" / "catalog.db") as connection:
@@ -124,8 +124,8 @@ def measure_again(project: Path) -> None:
                 (100 + turn, f"pipeline_{turn * 7:05}"),
             )
         connection.close()
-        again.append(timed(lambda: _plan(surveyor)))
-    nothing = [timed(surveyor.catalog.revision) for _ in range(200)]
+        again.append(timed(lambda: _plan(catalog_indexer)))
+    nothing = [timed(catalog_indexer.catalog.revision) for _ in range(200)]
     answer = {
         "again": statistics.median(again),
         "worst": max(again),
@@ -137,63 +137,65 @@ def measure_again(project: Path) -> None:
 def _surveyor(project: Path):  # type: ignore[no-untyped-def]
     from goldsmith.runtime import Runtime
 
-    return Runtime.open(project, None).surveyor
+    return Runtime.open(project, None).catalog_indexer
 
 
-def _plan(surveyor):  # type: ignore[no-untyped-def]
+def _plan(catalog_indexer):  # type: ignore[no-untyped-def]
     from datetime import UTC, datetime
 
     from goldsmith.planning import planner
 
-    return planner.plan(surveyor.survey(), (), now=datetime.now(UTC), environment="embedded")
+    return planner.plan(
+        catalog_indexer.catalog_index(), (), now=datetime.now(UTC), environment="embedded"
+    )
 
 
 def catalog_yaml(pipelines: int) -> str:
     """Pipelines made from a few templates, as people make thousands of them."""
     parts: dict[str, list[str]] = {"pipelines": [], "stages": [], "sources": [], "targets": []}
-    for place in range(pipelines):
-        name = f"pipeline_{place:05}"
+    for number in range(pipelines):
+        name = f"pipeline_{number:05}"
         # Every tenth one also reads what the one before it made.
-        lookup = f"silver_{place - 1:05}" if place % 10 else None
+        lookup = f"silver_{number - 1:05}" if number % 10 else None
         parts["pipelines"].append(
-            f"- pipeline_id: {name}\n  owner: team_{place % 40}\n  default_retry_id: std_retry\n"
-            f"  tags: [generated, group_{place % 100}]\n"
+            f"- pipeline_id: {name}\n  owner: team_{number % 40}\n  default_retry_id: std_retry\n"
+            f"  tags: [generated, group_{number % 100}]\n"
         )
         parts["sources"].append(
-            f"- source_id: raw_{place:05}\n  s3_path: s3://company/raw/{place:05}/\n"
+            f"- source_id: raw_{number:05}\n  s3_path: s3://company/raw/{number:05}/\n"
             "  file_format: jsonl\n"
         )
         for layer, kind, location in (
-            ("bronze", "s3", f"s3://company/bronze/{place:05}/"),
-            ("silver", "s3", f"s3://company/silver/{place:05}/"),
-            ("gold", "redshift", f"analytics.gold_{place:05}"),
+            ("bronze", "s3", f"s3://company/bronze/{number:05}/"),
+            ("silver", "s3", f"s3://company/silver/{number:05}/"),
+            ("gold", "redshift", f"analytics.gold_{number:05}"),
         ):
             parts["targets"].append(
-                f"- target_id: {layer}_{place:05}\n  location: {location}\n  type: {kind}\n"
+                f"- target_id: {layer}_{number:05}\n  location: {location}\n  type: {kind}\n"
             )
-        parts["stages"] += _stages(place, name, lookup)
+        parts["stages"] += _stages(number, name, lookup)
     return "".join(f"{table}:\n" + "".join(rows) for table, rows in parts.items())
 
 
-def _stages(place: int, name: str, lookup: str | None) -> list[str]:
+def _stages(number: int, name: str, lookup: str | None) -> list[str]:
     join = f" LEFT JOIN {lookup} AS other ON other.id = b.id" if lookup else ""
     silver = (
         f"SELECT b.id, b.user_id, CAST(b.amount AS DECIMAL(12, 2)) AS amount, b.at "
-        f"FROM bronze_{place:05} AS b{join} WHERE b.id IS NOT NULL"
+        f"FROM bronze_{number:05} AS b{join} WHERE b.id IS NOT NULL"
     )
     gold = (
         f"SELECT DATE(at) AS day, COUNT(*) AS orders, SUM(amount) AS amount "
-        f"FROM silver_{place:05} GROUP BY DATE(at)"
+        f"FROM silver_{number:05} GROUP BY DATE(at)"
     )
     return [
         f"- {{pipeline_id: {name}, stage_order: 1, stage_name: bronze_ingest, "
-        f"source_id: raw_{place:05}, target_id: bronze_{place:05}, "
+        f"source_id: raw_{number:05}, target_id: bronze_{number:05}, "
         "validation_set_id: not_empty}\n",
         f"- {{pipeline_id: {name}, stage_order: 2, stage_name: silver_clean, "
-        f"source_id: bronze_{place:05}, target_id: silver_{place:05}, keys: [id], "
+        f"source_id: bronze_{number:05}, target_id: silver_{number:05}, keys: [id], "
         f'validation_set_id: schema_match, transform_sql: "{silver}"}}\n',
         f"- {{pipeline_id: {name}, stage_order: 3, stage_name: gold_daily, "
-        f"source_id: silver_{place:05}, target_id: gold_{place:05}, "
+        f"source_id: silver_{number:05}, target_id: gold_{number:05}, "
         f'validation_set_id: row_count_gt0, transform_sql: "{gold}"}}\n',
     ]
 

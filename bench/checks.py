@@ -34,17 +34,20 @@ from pyspark.sql import functions as F
 from goldsmith.catalog.datasets import Target
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
-from goldsmith.checks.planned import planned
-from goldsmith.engine import samples, session, stored
-from goldsmith.engine.addresses import lake_address
-from goldsmith.engine.destinations.destination import Order
-from goldsmith.engine.destinations.lake import LakeDestination
-from goldsmith.engine.java import cache_folder
-from goldsmith.engine.lake import LakeTable
-from goldsmith.engine.quarantine import Keeper
-from goldsmith.engine.schema import Fitted
-from goldsmith.engine.split import Split
+from goldsmith.checks.planned_check import planned
+from goldsmith.engine.audit import samples
+from goldsmith.engine.lake import parquet_files
+from goldsmith.engine.lake.lake_table import LakeTable
+from goldsmith.engine.personal_data import personal
+from goldsmith.engine.quarantine.quarantine_table import QuarantineWriter
+from goldsmith.engine.quarantine.row_router import RowRouter
+from goldsmith.engine.session import spark_session
+from goldsmith.engine.shape.schema_policy import Fitted
+from goldsmith.engine.write.destinations.destination import WriteRequest
+from goldsmith.engine.write.destinations.lake import LakeDestination
 from goldsmith.runtime import Runtime
+from goldsmith.setup.java import cache_folder
+from goldsmith.storage.spark_addresses import lake_address
 
 PEER = Path(__file__).with_name("great_expectations_peer.py")
 _TOML = """\
@@ -74,11 +77,11 @@ def suite(on_fail: str, more: int = 0) -> list[dict[str, Any]]:
         {"type": "expression", "sql": "shipped_at IS NULL OR shipped_at >= created_at" + earlier},
     ]  # fmt: skip
     if more:
-        rows = [{**one, "where": f"quantity <= {more}"} if one["type"] == "not_null" else one
-                for one in rows]  # fmt: skip
+        rows = [{**check, "where": f"quantity <= {more}"} if check["type"] == "not_null" else check
+                for check in rows]  # fmt: skip
     return [
         {"type": "row_count", "min": 1 + more},
-        *({**one, "on_fail": on_fail} for one in rows),
+        *({**check, "on_fail": on_fail} for check in rows),
         {"type": "unique", "column": "order_id", "severity": "warning"},
         {"type": "unique", "columns": ["customer_id", "line_id"], "severity": "warning"},
         {"type": "mean", "column": "amount", "min": 1, "max": 100_000 + more},
@@ -126,7 +129,7 @@ class Bench:
     def __init__(self, folder: Path, rows: int) -> None:
         (folder / "goldsmith.toml").write_text(_TOML)
         self.runtime = Runtime.of(os.environ, project=folder, environment=None, cwd=folder)
-        self.spark = session.start(self.runtime.places)
+        self.spark = spark_session.start(self.runtime.storage)
         self.file = str(folder / "orders")
         self.customers = str(folder / "customers")
         orders(self.spark, rows).write.parquet(self.file)
@@ -151,28 +154,33 @@ class Bench:
 
     def write(self, checks: list[dict[str, Any]]) -> Seconds:
         """Seconds that a stage takes to write its rows aside."""
-        places, target = self.runtime.places, self.target()
-        spark = session.new_session(self.spark)
-        destination = LakeDestination(spark, places, target, "bronze")
+        storage, target = self.runtime.storage, self.target()
+        spark = spark_session.new_session(self.spark)
+        destination = LakeDestination(spark, storage, target, "bronze")
         rows = spark.read.parquet(self.file)
         evaluation = Evaluation(rows.schema, planned(checks, context=self.context), self.context)
-        split = Split(evaluation=evaluation)
-        keeper = Keeper(
-            places=places, target_id=target.target_id, stage_run_id=target.target_id, run_id="bench"
+        split = RowRouter(evaluation=evaluation)
+        keeper = QuarantineWriter(
+            storage=storage,
+            target_id=target.target_id,
+            stage_run_id=target.target_id,
+            run_id="bench",
         )
-        order = Order(
+        order = WriteRequest(
             stage_run_id=target.target_id, fitted=Fitted(rows=rows), mode="append", keys=(),
-            watermark=None, partition_by=(), options={}, split=split,
+            watermark=None, partition_by=(), options={}, router=split,
             measure_beside=evaluation.measure_beside if checks else None,
             keep_broken=lambda broken, repeats: keeper.keep_broken(broken, split, repeats),
-            look=partial(samples.look, evaluation, hide=samples.personal(target)),
+            sample_broken_rows=partial(
+                samples.sample_broken_rows, evaluation, hide=personal(target)
+            ),
             from_scratch=False,
         )  # fmt: skip
-        seconds, aside = self.timed(lambda: destination.write_aside(order))
-        outcomes = evaluation.outcomes(aside.measured, aside.beside)
-        wrong = [one.message for one in outcomes if one.error is not None]
+        seconds, staged = self.timed(lambda: destination.write_staged(order))
+        outcomes = evaluation.outcomes(staged.measured, staged.beside)
+        wrong = [outcome.message for outcome in outcomes if outcome.error is not None]
         assert not wrong, wrong
-        assert not checks or aside.aside == self.broken, aside.aside
+        assert not checks or staged.quarantined == self.broken, staged.quarantined
         return seconds
 
     def write_alone(self) -> Seconds:
@@ -180,7 +188,7 @@ class Bench:
         target = self.target()
         self.alone = target.target_id
         name = f"lake.alone.{self.alone}"
-        location = lake_address(self.runtime.places, str(target.location))
+        location = lake_address(self.runtime.storage, str(target.location))
         self.spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.alone")
         rows = self.rows()
         columns = ", ".join(f"{f.name} {f.dataType.simpleString()}" for f in rows.schema.fields)
@@ -197,25 +205,25 @@ class Bench:
 
     def _busy(self) -> float:
         """CPU seconds of the whole machine so far: nobody counts those of workers that ended."""
-        told = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
-        user, nice, system, _idle, _waiting, *interrupts = map(int, told[:7])
+        fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+        user, nice, system, _idle, _waiting, *interrupts = map(int, fields[:7])
         return (user + nice + system + sum(interrupts)) / os.sysconf("SC_CLK_TCK")
 
     def audit(self, checks: list[dict[str, Any]], *, native: bool = True) -> Seconds:
         """Seconds that the audit of the table takes that was written last by Spark alone."""
         ready = planned(checks, context=self.context)
         name = ("alone", self.alone)
-        places, rows = self.runtime.places, self.spark.table(f"lake.{'.'.join(name)}")
+        storage, rows = self.runtime.storage, self.spark.table(f"lake.{'.'.join(name)}")
 
         def run() -> Any:
             lying = None
             if native:
                 snapshot = LakeTable(self.spark, *name).current_snapshot()
-                lying = stored.of_table(places, name, str(snapshot), at_least=0)
+                lying = parquet_files.of_table(storage, name, str(snapshot), at_least=0)
             return evaluate(rows, ready, self.context, stored=lying)
 
         seconds, outcomes = self.timed(run)
-        wrong = [one.message for one in outcomes if one.error is not None]
+        wrong = [outcome.message for outcome in outcomes if outcome.error is not None]
         assert not wrong, wrong
         return seconds
 
@@ -225,18 +233,18 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=10_000_000)
     options.add_argument("--times", type=int, default=3)
     options.add_argument("--only", choices=("write", "audit"), help="one half of it")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(Path(folder), asked.rows)
-        print(f"{asked.rows:,} orders of 12 columns, medians of {asked.times}", flush=True)
-        if asked.only != "audit":
-            write(bench, asked.times)
+        bench = Bench(Path(folder), arguments.rows)
+        print(f"{arguments.rows:,} orders of 12 columns, medians of {arguments.times}", flush=True)
+        if arguments.only != "audit":
+            write(bench, arguments.times)
         else:
             bench.write_alone()
-        if asked.only != "write":
-            rest = audit(bench, asked.times)
+        if arguments.only != "write":
+            rest = audit(bench, arguments.times)
             bench.spark.stop()
-            peer(bench.file, bench.customers, rest, asked.times)
+            peer(bench.file, bench.customers, rest, arguments.times)
 
 
 def write(bench: Bench, times: int) -> None:
@@ -246,7 +254,7 @@ def write(bench: Bench, times: int) -> None:
 
 
 def audit(bench: Bench, times: int) -> Seconds:
-    many = [one for more in range(10) for one in suite("fail", more)]
+    many = [check for more in range(10) for check in suite("fail", more)]
     rest, all_of_them, by_spark = in_turns(
         times,
         lambda: bench.audit(suite("fail")),

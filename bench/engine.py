@@ -77,30 +77,30 @@ def main() -> None:
     options.add_argument("--turns", type=int, default=3, help="each way so often, best counts")
     options.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     options.add_argument("--only", choices=["modes", "overhead", "growth", "lines", "demo"])
-    asked = options.parse_args()
+    arguments = options.parse_args()
     parts: dict[str, Callable[[Bench], None]] = {
-        "modes": lambda bench: modes(bench, asked.modes, asked.rows, asked.turns),
+        "modes": lambda bench: modes(bench, arguments.modes, arguments.rows, arguments.turns),
         "overhead": overhead,
         "growth": growth,
-        "lines": lambda bench: lines(bench, asked.turns),
+        "lines": lambda bench: lines(bench, arguments.turns),
     }
     with tempfile.TemporaryDirectory() as folder:
-        if asked.only != "demo":
+        if arguments.only != "demo":
             with opened(Path(folder) / "project") as bench:
                 for name, part in parts.items():
-                    if asked.only in (None, name):
+                    if arguments.only in (None, name):
                         part(bench)
-        if asked.only in (None, "demo"):
+        if arguments.only in (None, "demo"):
             demo(Path(folder) / "demo")
 
 
 class Bench:
     """A project, its tools and its Spark."""
 
-    def __init__(self, runtime: Any, tools: Any) -> None:
+    def __init__(self, runtime: Any, resources: Any) -> None:
         self.runtime = runtime
-        self.tools = tools
-        self.spark = tools.spark()
+        self.resources = resources
+        self.spark = resources.spark()
 
     def folder(self, name: str) -> Path:
         return Path(self.runtime.settings.address(f"s3://bench/raw/{name}/"))
@@ -109,27 +109,31 @@ class Bench:
         self, name: str, *, mode: str, files: str, format: str = "parquet", options: str = "{}"
     ) -> None:
         from goldsmith.catalog import bundle
-        from goldsmith.planning import applying
+        from goldsmith.planning import apply_files
 
         keys = {
             "merge": "keys: [order_id]\n    watermark_column: at",
             "scd2": "keys: [order_id]\n    watermark_column: at",
         }.get(mode, "options: {}")
-        words = {"keys": keys, "files": files, "format": format, "options": options}
-        text = _CATALOG.format(name=name, mode=mode, **words)
-        said = bundle.load([("bench.yaml", text)])
-        proposal = applying.propose(self.runtime.surveyor, said)
-        applying.apply(self.runtime.surveyor, said, proposal, actor="bench", reason=None)
+        values = {"keys": keys, "files": files, "format": format, "options": options}
+        text = _CATALOG.format(name=name, mode=mode, **values)
+        declared = bundle.load([("bench.yaml", text)])
+        proposal = apply_files.propose(self.runtime.catalog_indexer, declared)
+        apply_files.apply(
+            self.runtime.catalog_indexer, declared, proposal, actor="bench", reason=None
+        )
 
     def run(self, selection: str) -> list[Any]:
-        from goldsmith.engine.run import Orders
-        from goldsmith.engine.work import Asked
+        from goldsmith.engine.attempt import RunOptions
+        from goldsmith.engine.run import ExecutionOptions
         from goldsmith.journal import runs
-        from goldsmith.scheduling import loop
+        from goldsmith.worker import loop
 
-        request = loop.ask(self.runtime, [selection], {}, "bench")
-        orders = Orders(request_id=None, asked=Asked(), asked_by="bench", at_once=1)
-        turned = loop.tick(self.runtime, self.tools, orders, mine=request.request_id)
+        request = loop.submit_request(self.runtime, [selection], {}, "bench")
+        orders = ExecutionOptions(
+            request_id=None, run_options=RunOptions(), asked_by="bench", at_once=1
+        )
+        turned = loop.tick(self.runtime, self.resources, orders, awaited=request.request_id)
         stage_runs = [
             stage_run
             for turn in turned
@@ -155,7 +159,7 @@ class Bench:
 def opened(project: Path) -> Iterator[Bench]:
     from goldsmith.catalog.catalog import Catalog
     from goldsmith.runtime import Runtime
-    from goldsmith.scheduling.workshop import workshop
+    from goldsmith.worker.resources import worker_resources
 
     project.mkdir(parents=True)
     (project / "goldsmith.toml").write_text(_TOML)
@@ -164,8 +168,8 @@ def opened(project: Path) -> Iterator[Bench]:
     assert file is not None
     file.parent.mkdir(parents=True)
     Catalog.open(runtime.settings.catalog.url, create=True).close()
-    with workshop(runtime) as tools:
-        yield Bench(runtime, tools)
+    with worker_resources(runtime) as resources:
+        yield Bench(runtime, resources)
     runtime.close()
 
 
@@ -189,8 +193,8 @@ def modes(bench: Bench, several: Sequence[str], rows: int, turns: int) -> None:
                     lambda name=name, mode=mode: by_hand(bench.spark, f"hand_{name}", raw, mode),
                 ),
             ]
-            for times, work in pairs if turn % 2 else reversed(pairs):
-                times.append(timed(work))
+            for times, attempt in pairs if turn % 2 else reversed(pairs):
+                times.append(timed(attempt))
         ours, theirs = ours[1:], theirs[1:]
         ratio = min(ours) / min(theirs)
         says = f"{mode:10} by hand {min(theirs):6.2f} s   goldsmith {min(ours):6.2f} s"
@@ -212,25 +216,25 @@ def overhead(bench: Bench) -> None:
     bench.pipeline("small", mode="append", files="small")
     bench.run("small")
     own: list[Spent] = []
-    watched = bench.tools.watched
+    watched = bench.resources.watched
 
     @contextmanager
-    def measured(work: Any) -> Iterator[None]:
+    def measured(attempt: Any) -> Iterator[None]:
         """Around all a stage does, in its own thread."""
         start, before = Spent.so_far(), inside.spent
-        with watched(work):
+        with watched(attempt):
             yield
         own.append(Spent.so_far().since(start).since(inside.spent.since(before)))
 
     with calls_into_spark() as inside:
-        bench.tools = replace(bench.tools, watched=measured)
+        bench.resources = replace(bench.resources, watched=measured)
         for turn in range(20):
             more = bench.folder("small") / f"more-{turn}.parquet"
             shutil.copy(next(bench.folder("small").glob("part-*.parquet")), more)
             bench.run("small")
-    bench.tools = replace(bench.tools, watched=watched)
-    middle = statistics.median(one.passed for one in own)
-    worked = statistics.median(one.worked for one in own)
+    bench.resources = replace(bench.resources, watched=watched)
+    middle = statistics.median(sample.passed for sample in own)
+    worked = statistics.median(sample.worked for sample in own)
     print(
         f"own time of a stage, calls into Spark taken out (median of {len(own)} stages): "
         f"{middle * 1000:.1f} ms, of it {worked * 1000:.1f} ms at work   "
@@ -294,16 +298,16 @@ def read_and_write(bench: Bench, name: str) -> None:
 
 
 def demo(folder: Path) -> None:
-    words = [str(GOLDSMITH), "demo", str(folder)]
-    cold = timed(lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL))
+    arguments = [str(GOLDSMITH), "demo", str(folder)]
+    cold = timed(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL))
     print(f"demo, new process: {cold:.1f} s   goal ≤ 30: {met(cold <= 30)}", flush=True)
-    again = timed(lambda: subprocess.run(words, check=True, stdout=subprocess.DEVNULL))
+    again = timed(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL))
     print(f"demo again, nothing to do: {again:.1f} s", flush=True)
 
 
-def timed(work: Callable[[], object]) -> float:
+def timed(attempt: Callable[[], object]) -> float:
     start = time.perf_counter()
-    work()
+    attempt()
     return time.perf_counter() - start
 
 

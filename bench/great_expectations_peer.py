@@ -51,8 +51,8 @@ def main(file: str, customers: str, times: int) -> None:
     stat = Path(f"/proc/{spark._jvm.java.lang.ProcessHandle.current().pid()}/stat")
 
     def busy() -> float:
-        told = stat.read_text().rsplit(")", 1)[1].split()
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+        fields = stat.read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     for _ in range(times + 1):  # once to get warm, as we do
         rows = spark.read.parquet(file)

@@ -78,14 +78,14 @@ class Inside:
         mine = self._of_thread
 
         @functools.wraps(plain)
-        def call(*words: Any, **more: Any) -> Any:
+        def call(*arguments: Any, **more: Any) -> Any:
             if mine.inside:
-                return plain(*words, **more)  # pyspark calls itself
+                return plain(*arguments, **more)  # pyspark calls itself
             mine.inside = True
             mine.calls += 1
             passed, worked = time.perf_counter(), time.thread_time()
             try:
-                return plain(*words, **more)
+                return plain(*arguments, **more)
             finally:
                 # To ask for the thread's time takes longer than most calls of ours.
                 mine.worked += time.thread_time() - worked

@@ -36,14 +36,14 @@ from pyspark.sql import SparkSession
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.engine import cancel, session
-from goldsmith.engine.run import Orders
-from goldsmith.engine.stopping import GRACE_SECONDS
-from goldsmith.engine.work import Asked, Tools
-from goldsmith.planning import applying
+from goldsmith.engine.attempt import RunOptions, WorkerResources
+from goldsmith.engine.run import ExecutionOptions
+from goldsmith.engine.session import cancel, spark_session
+from goldsmith.engine.stop_stage import GRACE_SECONDS
+from goldsmith.planning import apply_files
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling import loop
-from goldsmith.scheduling.workshop import workshop
+from goldsmith.worker import loop
+from goldsmith.worker.resources import worker_resources
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
 _TOML = 'name = "bench"\n[spark]\ndriver_memory = "1g"\n'
@@ -105,22 +105,24 @@ class Project:
         self.slow.mkdir()
         for number in range(8):
             (self.slow / f"{number}.jsonl.gz").write_bytes(LINES * 200)
-        said = {name: value for name, value in os.environ.items() if "GOLDSMITH" not in name}
-        self.runtime = Runtime.of(said, project=self.folder, environment=None, cwd=self.folder)
+        environ = {name: value for name, value in os.environ.items() if "GOLDSMITH" not in name}
+        self.runtime = Runtime.of(environ, project=self.folder, environment=None, cwd=self.folder)
         Catalog.open(self.runtime.settings.catalog.url, create=True).close()
         self.apply(BRONZE)
 
     def apply(self, text: str) -> None:
-        said = bundle.load([("bench.yaml", text)])
-        proposal = applying.propose(self.runtime.surveyor, said)
-        applying.apply(self.runtime.surveyor, said, proposal, actor="bench", reason=None)
+        declared = bundle.load([("bench.yaml", text)])
+        proposal = apply_files.propose(self.runtime.catalog_indexer, declared)
+        apply_files.apply(
+            self.runtime.catalog_indexer, declared, proposal, actor="bench", reason=None
+        )
 
     def pipeline(self, sql: str) -> str:
         """A pipeline of its own for a trial."""
         self.number += 1
         name = f"p{self.number}"
-        said = SILVER.replace("@", name).replace("SQL", json.dumps(sql))
-        self.apply(said.replace("SOURCE", "slow" if sql == WRITE else "bronze"))
+        text = SILVER.replace("@", name).replace("SQL", json.dumps(sql))
+        self.apply(text.replace("SOURCE", "slow" if sql == WRITE else "bronze"))
         return name
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -137,18 +139,18 @@ class Project:
         return datetime.now(UTC)
 
     def is_written(self, pipeline: str) -> bool:
-        asked = "SELECT 1 FROM stage_runs WHERE pipeline_id = ? AND step = 'write'"
-        return bool(self.sql(asked, pipeline))
+        query = "SELECT 1 FROM stage_runs WHERE pipeline_id = ? AND step = 'write'"
+        return bool(self.sql(query, pipeline))
 
     def times(self, pipeline: str, flagged: datetime) -> Trial:
         """Seconds from the flag to each thing the audit log has a time of."""
-        asked = "SELECT facts FROM audit_log WHERE kind = 'StageStopped' AND pipeline_id = ?"
-        [(facts,)] = self.sql(asked, pipeline)
-        said = json.loads(facts)
+        query = "SELECT facts FROM audit_log WHERE kind = 'StageStopped' AND pipeline_id = ?"
+        [(facts,)] = self.sql(query, pipeline)
+        recorded = json.loads(facts)
         return {
-            name: (datetime.fromisoformat(said[name]) - flagged).total_seconds()
+            name: (datetime.fromisoformat(recorded[name]) - flagged).total_seconds()
             for name in TIMES
-            if name in said
+            if name in recorded
         }
 
 
@@ -160,12 +162,12 @@ def until(holds: Callable[[], object], lives: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def working(work: Callable[[], object]) -> Iterator[threading.Thread]:
+def working(attempt: Callable[[], object]) -> Iterator[threading.Thread]:
     """Something that is done in a thread and comes to its end."""
 
     def quietly() -> None:
         try:
-            work()
+            attempt()
         except Exception as error:
             if "cancelled" not in str(error).lower():
                 raise
@@ -176,10 +178,12 @@ def working(work: Callable[[], object]) -> Iterator[threading.Thread]:
     thread.join()
 
 
-def run(project: Project, tools: Tools, pipeline: str) -> None:
-    orders = Orders(request_id=None, asked=Asked(), asked_by="bench", at_once=1)
-    asked = loop.ask(project.runtime, [pipeline], {}, "bench")
-    loop.tick(project.runtime, tools, orders, mine=asked.request_id)
+def run(project: Project, resources: WorkerResources, pipeline: str) -> None:
+    orders = ExecutionOptions(
+        request_id=None, run_options=RunOptions(), asked_by="bench", at_once=1
+    )
+    request = loop.submit_request(project.runtime, [pipeline], {}, "bench")
+    loop.tick(project.runtime, resources, orders, awaited=request.request_id)
 
 
 def tasks(spark: SparkSession) -> int:
@@ -188,22 +192,22 @@ def tasks(spark: SparkSession) -> int:
     return sum(stage.numActiveTasks for stage in found if stage is not None)
 
 
-def by_flag(project: Project, tools: Tools, sql: str, seconds: float) -> Trial:
+def by_flag(project: Project, resources: WorkerResources, sql: str, seconds: float) -> Trial:
     """Stop a stage that has worked for so long."""
     pipeline = project.pipeline(sql)
-    spark = tools.spark()
-    with working(lambda: run(project, tools, pipeline)) as thread:
+    spark = resources.spark()
+    with working(lambda: run(project, resources, pipeline)) as thread:
         until(lambda: project.is_written(pipeline) and tasks(spark), thread.is_alive)
         time.sleep(seconds)
         flagged = project.flag(pipeline)
     return project.times(pipeline, flagged)
 
 
-def before_submission(project: Project, tools: Tools, sql: str) -> Trial:
+def before_submission(project: Project, resources: WorkerResources, sql: str) -> Trial:
     """Stop a stage that is about to submit its job."""
     pipeline, holds = project.pipeline(sql), project.folder / "holds"
     os.environ["GOLDSMITH_FAULT"] = f"shaped:hold={holds}"
-    with working(lambda: run(project, tools, pipeline)) as thread:
+    with working(lambda: run(project, resources, pipeline)) as thread:
         until(holds.exists, thread.is_alive)
         flagged = project.flag(pipeline)
         holds.unlink()
@@ -214,9 +218,9 @@ def before_submission(project: Project, tools: Tools, sql: str) -> Trial:
 def by_process(project: Project, sql: str, seconds: float) -> Trial:
     """Stop a stage in a process of its own whose JVM has worked for so long."""
     pipeline = project.pipeline(sql)
-    words = [str(GOLDSMITH), "--project", str(project.folder), "run", pipeline]
+    arguments = [str(GOLDSMITH), "--project", str(project.folder), "run", pipeline]
     quiet = subprocess.DEVNULL
-    with subprocess.Popen(words, stdout=quiet, stderr=quiet) as process:
+    with subprocess.Popen(arguments, stdout=quiet, stderr=quiet) as process:
         until(lambda: project.is_written(pipeline), lambda: process.poll() is None)
         began = _worked(process.pid)
         until(lambda: _worked(process.pid) > began + seconds, lambda: process.poll() is None)
@@ -234,8 +238,8 @@ def _worked(pid: int) -> float:
                 with suppress(OSError):  # a thread that has ended meanwhile
                     found.append(thread.read_text())
     ticks = 0
-    for said in found:
-        name, _, stat = said.partition("(")[2].rpartition(")")
+    for line in found:
+        name, _, stat = line.partition("(")[2].rpartition(")")
         if name.startswith("Executor task"):
             ticks += sum(map(int, stat.split()[11:13]))
     return ticks / os.sysconf("SC_CLK_TCK")
@@ -255,24 +259,24 @@ def plainly(spark: SparkSession, job: Callable[[], object], seconds: float | Non
     """Cancel a job once by its group: after it worked so long, or just before it is submitted."""
     context, group = spark.sparkContext, f"group {time.monotonic()}"
     returned: list[float] = []
-    asked = threading.Event()
+    submitted = threading.Event()
 
-    def work() -> None:
+    def attempt() -> None:
         context.setJobGroup(group, "bench")
         if seconds is None:
-            asked.wait()
+            submitted.wait()
         try:
             job()
         finally:
             returned.append(time.monotonic())
 
-    with working(work) as thread:
+    with working(attempt) as thread:
         if seconds is not None:
             until(lambda: tasks(spark), thread.is_alive)
             time.sleep(seconds)
         flagged = time.monotonic()
         context.cancelJobGroup(group)
-        asked.set()
+        submitted.set()
         while thread.is_alive() and time.monotonic() < flagged + PATIENCE:
             thread.join(0.01)
         is_ignored = thread.is_alive()
@@ -293,7 +297,7 @@ def percentile(values: list[float], share: float) -> float:
 def say(what: str, goal: float, ours: list[Trial], plain: list[Trial], name: str) -> bool:
     """One line of the table; whether the goal was met."""
 
-    def told(trials: list[Trial]) -> str:
+    def summary(trials: list[Trial]) -> str:
         values = [trial[name] for trial in trials if name in trial]
         if not values:
             return f"{'—':>7} {'—':>7}"
@@ -302,7 +306,10 @@ def say(what: str, goal: float, ours: list[Trial], plain: list[Trial], name: str
 
     met = percentile([trial.get(name, math.inf) for trial in ours], 0.95) <= goal
     mark = "met" if met else "MISSED"
-    print(f"{what:38} {told(ours)}   {told(plain)}   {goal:5.1f} {mark:7} {len(ours)}", flush=True)
+    print(
+        f"{what:38} {summary(ours)}   {summary(plain)}   {goal:5.1f} {mark:7} {len(ours)}",
+        flush=True,
+    )
     return met
 
 
@@ -311,43 +318,50 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--processes", type=int, default=20, help="trials that end their JVM")
     parser.add_argument("--plain", type=int, default=5, help="trials of plain Spark")
-    said = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder))
         subprocess.run([GOLDSMITH, "--project", folder, "run", "raw", "--quiet"], check=True)
-        with workshop(project.runtime) as tools:
-            spark = tools.spark()
+        with worker_resources(project.runtime) as resources:
+            spark = resources.spark()
             spark.sparkContext.setLogLevel("OFF")
             print(HEAD)
-            with session.own_session(spark) as own:
+            with spark_session.own_session(spark) as own:
                 own.table("lake.bronze.bronze").createOrReplaceTempView("bronze")
-                met = [*_of_files(project, tools, own, said), _early(project, tools, own, said)]
+                met = [
+                    *_of_files(project, resources, own, arguments),
+                    _early(project, resources, own, arguments),
+                ]
                 # One is enough: its tasks run on, and keep the slots.
                 crossed = [plainly(own, _counts(own, CROSS), 4)]
         cancel.end_jvm(spark)
-        met += _crossed(project, said, crossed)
+        met += _crossed(project, arguments, crossed)
         project.runtime.close()
     sys.exit(0 if all(met) else 1)
 
 
-def _of_files(project: Project, tools: Tools, spark: SparkSession, said: Any) -> Iterator[bool]:
+def _of_files(
+    project: Project, resources: WorkerResources, spark: SparkSession, arguments: Any
+) -> Iterator[bool]:
     slow = spark.read.schema("n BIGINT, text STRING").json(str(project.slow))
     slow.createOrReplaceTempView("slow")
-    ours = [by_flag(project, tools, WRITE, 1) for _ in range(said.trials)]
-    plain = [plainly(spark, _writes(spark, WRITE, number), 1) for number in range(said.plain)]
+    ours = [by_flag(project, resources, WRITE, 1) for _ in range(arguments.trials)]
+    plain = [plainly(spark, _writes(spark, WRITE, number), 1) for number in range(arguments.plain)]
     yield say("a write: the driver is back", 0.5, ours, plain, TIMES[0])
     yield say("a write: the last task ended", 2.0, ours, plain, TIMES[1])
 
 
-def _early(project: Project, tools: Tools, spark: SparkSession, said: Any) -> bool:
-    ours = [before_submission(project, tools, WRITE) for _ in range(said.trials)]
+def _early(
+    project: Project, resources: WorkerResources, spark: SparkSession, arguments: Any
+) -> bool:
+    ours = [before_submission(project, resources, WRITE) for _ in range(arguments.trials)]
     # One is enough: the cancel is lost, and the job runs until nobody waits any longer.
-    plain = [plainly(spark, _writes(spark, WRITE, said.plain), None)]
+    plain = [plainly(spark, _writes(spark, WRITE, arguments.plain), None)]
     return say("before submission: the driver is back", 0.5, ours, plain, TIMES[0])
 
 
-def _crossed(project: Project, said: Any, plain: list[Trial]) -> Iterator[bool]:
-    ours = [by_process(project, CROSS, 3) for _ in range(said.processes)]
+def _crossed(project: Project, arguments: Any, plain: list[Trial]) -> Iterator[bool]:
+    ours = [by_process(project, CROSS, 3) for _ in range(arguments.processes)]
     yield say("a cross join: the driver is back", 0.5, ours, plain, TIMES[0])
     yield say("a cross join: the last task ended", GRACE_SECONDS + 2, ours, plain, TIMES[1])
 

@@ -25,11 +25,9 @@ class PlainSql:
 
     def run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run a statement whose values are written `?`; its rows, if it gives any."""
-        said = statement if self.is_sqlite else statement.replace("?", "%s")
+        sql = statement if self.is_sqlite else statement.replace("?", "%s")
         # psycopg looks for placeholders only where there are values.
-        cursor = (
-            self._connection.execute(said, values) if values else self._connection.execute(said)
-        )
+        cursor = self._connection.execute(sql, values) if values else self._connection.execute(sql)
         return cursor.fetchall() if cursor.description else []
 
     def value(self, statement: str, *values: Any) -> Any:

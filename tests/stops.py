@@ -84,7 +84,7 @@ def slow(how: str, began: Path) -> Any:
     return F.pandas_udf(slowly, LongType())  # type: ignore[call-overload]
 
 
-def said(file: Path) -> str:
+def content_of(file: Path) -> str:
     """What a file says, once there is one."""
     return file.read_text() if file.exists() else ""
 
@@ -115,8 +115,8 @@ def is_blocked(looking: psycopg.Connection[Any]) -> bool:
 
 def facts(stored: Any) -> dict[str, Any]:
     """The facts of an event, as either database gives them."""
-    told: dict[str, Any] = json.loads(stored) if isinstance(stored, str) else stored
-    return told
+    parsed: dict[str, Any] = json.loads(stored) if isinstance(stored, str) else stored
+    return parsed
 
 
 def in_order(stopped: dict[str, Any], flagged: datetime, *expected: str) -> None:

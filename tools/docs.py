@@ -1,6 +1,6 @@
 """Writes the pages of the documentation that are made from definitions, or says which are stale.
 
-python tools/docs.py           writes docs/metadata.md and docs/reference/*.md
+python tools/docs.py           writes docs/metadata.md, docs/options.md and docs/reference/*.md
 python tools/docs.py --check   exits 1 where a page is not what the definitions say
 """
 
@@ -10,12 +10,13 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from pages import checks, commands, errors, findings, metadata, settings
+from pages import checks, commands, errors, findings, metadata, options, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "docs/metadata.md": metadata.page,
+    "docs/options.md": options.page,
     "docs/reference/cli.md": commands.page,
     "docs/reference/checks.md": checks.page,
     "docs/reference/findings.md": findings.page,

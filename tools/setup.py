@@ -140,14 +140,14 @@ def read_stamp() -> dict[str, str]:
 
 
 def write_stamp(facts: dict[str, str]) -> None:
-    aside = STAMP.with_suffix(".new")
-    aside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    os.replace(aside, STAMP)
+    temporary = STAMP.with_suffix(".new")
+    temporary.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+    os.replace(temporary, STAMP)
 
 
 def has_jars() -> bool:
     sys.path.insert(0, str(SOURCES))
-    from goldsmith.engine import jars
+    from goldsmith.setup import jars
 
     try:
         jars.paths()
@@ -162,7 +162,7 @@ def has_jars() -> bool:
 def check_space() -> None:
     cache = os.environ.get("UV_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     for folder in (VENV, Path(cache) if cache else Path.home()):
-        there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+        there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
         free = shutil.disk_usage(there).free
         if free < SPACE:
             raise Problem(
@@ -238,13 +238,13 @@ def find_java() -> str:
 
 
 def ask_for_java() -> str | None:
-    command = [str(PYTHON), "-m", "goldsmith.engine.java"]
+    command = [str(PYTHON), "-m", "goldsmith.setup.java"]
     answer = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     return answer.stdout.strip() if answer.returncode == 0 else None
 
 
 def fetch_jars() -> None:
-    command = [str(PYTHON), "-m", "goldsmith.engine.jars"]
+    command = [str(PYTHON), "-m", "goldsmith.setup.jars"]
     with step("The jars of Spark"):
         answer = subprocess.run(
             command, env=environment(), capture_output=True, text=True, check=False
@@ -289,22 +289,22 @@ def install(*arguments: str) -> None:
 
 def uv_settings() -> dict[str, str]:
     """What pip was told about mirrors and certificates, in uv's words: uv does not ask pip."""
-    words = {
+    variables = {
         "index-url": "UV_DEFAULT_INDEX",
         "extra-index-url": "UV_INDEX",
         "cert": "SSL_CERT_FILE",
     }
-    told = {"UV_SYSTEM_CERTS": "true"}
+    environ = {"UV_SYSTEM_CERTS": "true"}
     command = [str(PYTHON), "-m", "pip", "config", "list"]
     answer = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     # The variables of the environment come first in the list and win.
     for line in answer.stdout.splitlines():
         key, _, value = line.partition("=")
-        word = words.get(key.rpartition(".")[2])
-        if word and word not in os.environ and word not in told:
+        variable = variables.get(key.rpartition(".")[2])
+        if variable and variable not in os.environ and variable not in environ:
             with contextlib.suppress(ValueError, SyntaxError):
-                told[word] = " ".join(str(ast.literal_eval(value)).split())
-    return told
+                environ[variable] = " ".join(str(ast.literal_eval(value)).split())
+    return environ
 
 
 def environment() -> dict[str, str]:
@@ -321,19 +321,19 @@ def run(command: list[str], failed: str, needed: str, extra: dict[str, str] | No
             command, env=environment() | (extra or {}), stdout=log, stderr=log, check=False
         ).returncode
     if code:
-        said = LOG.read_bytes()[start:].decode(errors="replace")
-        kind = NoConnection if NETWORK.search(said) else Problem
+        output = LOG.read_bytes()[start:].decode(errors="replace")
+        kind = NoConnection if NETWORK.search(output) else Problem
         raise kind(
-            f"{failed}: {reason(said)}. {needed}. Then run `make setup` again. "
+            f"{failed}: {reason(output)}. {needed}. Then run `make setup` again. "
             f"All that was said is in {LOG}."
         )
 
 
-def reason(said: str) -> str:
+def reason(output: str) -> str:
     """What tells most: the network's own words, the innermost cause, the last line."""
-    if network := NETWORK.findall(said):
+    if network := NETWORK.findall(output):
         return str(network[-1]).lower()
-    lines = [line.strip(" ×╰─▶├│") for line in said.splitlines() if line.strip()]
+    lines = [line.strip(" ×╰─▶├│") for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.match(r"(?i)caused by:|error:", line)]
     chosen = (telling or lines or ["no reason given"])[-1]
     return re.sub(r"(?i)^(caused by|error):\s*", "", chosen).rstrip(".")

@@ -1,20 +1,25 @@
-"""Goldsmith: a catalog of rows says what should happen, Spark does it, nothing else decides.
+"""Goldsmith: a catalog of rows declares what should happen, and Spark runs it.
 
-The words: a *pipeline* is an ordered list of *stages*; a stage reads *datasets* (rows of
-`sources` or `targets`), shapes them and writes one. A *run* carries a pipeline out. The
-*catalog* is what people declared, the *journal* is what happened.
+A *pipeline* is an ordered list of *stages*. A stage reads *datasets* (rows of `sources` or
+`targets`), shapes them and writes one. A *run* is one execution of a pipeline. The *catalog*
+holds what people declared, the *journal* what happened.
 
-Imports point down, and `tests/shape/test_layers.py` keeps it so:
+Imports point down; `tests/shape/test_layers.py` checks them:
 
-    cli                                             people come in
-    runtime                                         the open parts: settings, catalog, journal
-    engine                                          do it, on Spark
-    planning                                        rows → plan; what is wrong with the rows
-    checks                                          what must hold
-    journal                                         what happened: audit log, runs, requests
-    catalog                                         what is declared
+    cli                                     commands
+    demo                                    the demo project
+    worker                                  take a request, plan it, run it, record its outcome
+    runtime                                 the open settings, catalog, journal and storage
+    engine  healing                         run a plan on Spark; decide what follows a failure
+    planning                                rows to plan; what is new of inputs; findings
+    checks                                  what must hold of the data
+    journal                                 audit log, requests, runs, leases, verdicts
+    storage                                 object stores, file listings, lake catalogs
+    catalog                                 the declared rows and their history
+    setup  http_client                      Java and jars on this machine; HTTP requests
     registry  settings  credentials  logs
     errors
 
-Start reading at `planning/planner.py` (rows → plan) and `catalog/bundle.py` (files → rows).
+Start with `worker/loop.py` (a request), `planning/planner.py` (rows to plan) and `engine/stage.py`
+(one stage). `docs/architecture.md` lists the files of one run in order.
 """

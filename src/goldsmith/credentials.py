@@ -1,10 +1,11 @@
-"""Secrets by reference: `env:NAME`, `file:PATH`, `aws-secret:ARN`, looked up when they are used.
+"""Resolve secrets by reference (`env:NAME`, `file:PATH`, `aws-secret:ARN`) when they are used.
 
-A value found here is never stored and never logged; what is shown of it is three dots.
+A resolved value is never stored and never logged; it is shown as three dots.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,15 +15,15 @@ from typing import Any, NoReturn
 
 from goldsmith.errors import GoldsmithError, one_of
 
-#: How a reference begins.
+#: The schemes of a reference.
 SCHEMES = ("env", "file", "aws-secret")
 HIDDEN = "•••"
 
-#: Longer files are no secrets, and some (devices) never end.
+#: A longer file is no secret; a device may never end.
 _MOST_BYTES = 64 * 1024
-#: Shorter values are part of ordinary words; hiding them would hide everything.
+#: Shorter values occur in ordinary words; redacting them would redact everything.
 _LEAST_TO_REDACT = 4
-_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+_NAME_PARTS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
 _SECRET_NAME = re.compile(
     r"(^|_)(password|passwd|pwd|passphrase|secret|token|credentials?|apikey"
     r"|(api|access|account|secret|private|signing|encryption)_key)$"
@@ -30,7 +31,7 @@ _SECRET_NAME = re.compile(
 
 
 class Secret:
-    """A value that hides itself; `reveal` is for the one place that needs it."""
+    """A secret value that prints as dots; only `reveal` returns it."""
 
     __slots__ = ("_value", "reference")
 
@@ -49,13 +50,13 @@ class Secret:
         return f"Secret({self.reference})"
 
     def __reduce__(self) -> NoReturn:
-        # What is pickled is written somewhere, or sent.
+        # A pickled secret would be written or sent somewhere.
         raise TypeError("a Secret stays in the process that looked it up")
 
 
 @dataclass(eq=False, kw_only=True)
 class SecretInPlainText(GoldsmithError):
-    """A secret is written out where a reference to it belongs."""
+    """A setting or row holds a secret in plain text instead of a reference."""
 
     def __str__(self) -> str:
         return "A secret is written out where a reference to it belongs."
@@ -67,7 +68,7 @@ class SecretInPlainText(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class SecretMissing(GoldsmithError):
-    """A reference leads to no secret."""
+    """A reference to a secret cannot be resolved."""
 
     exit_code = 1
 
@@ -84,7 +85,7 @@ class SecretMissing(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class SecretsUnreachable(SecretMissing):
-    """The service that keeps a secret does not answer."""
+    """The service that stores a secret does not answer."""
 
     transient = True
 
@@ -95,7 +96,7 @@ class SecretsUnreachable(SecretMissing):
 
 @dataclass(eq=False, kw_only=True)
 class LibraryMissing(GoldsmithError):
-    """Something was asked for that needs a library which is not installed."""
+    """An optional library that is needed is not installed."""
 
     library: str
     extra: str
@@ -109,7 +110,7 @@ class LibraryMissing(GoldsmithError):
 
 
 def library(name: str, *, extra: str) -> Any:
-    """A client library, imported when it is needed."""
+    """Import an optional library; raise LibraryMissing if it is not installed."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -117,7 +118,7 @@ def library(name: str, *, extra: str) -> Any:
 
 
 def is_reference(text: str) -> bool:
-    """The text says where a secret is, and is none itself."""
+    """Whether the text is a reference to a secret."""
     scheme, colon, rest = text.partition(":")
     return scheme in SCHEMES and bool(colon and rest)
 
@@ -129,7 +130,7 @@ def resolve(
     endpoint: str | None = None,
     region: str | None = None,
 ) -> Secret:
-    """The secret a reference leads to, looked up now."""
+    """Look up the secret of a reference."""
     if not is_reference(reference):
         raise SecretInPlainText
     scheme, _, name = reference.partition(":")
@@ -162,7 +163,7 @@ def _of_file(reference: str, path: Path) -> str:
         _missing(reference, "the file is not text")
     if len(content) > _MOST_BYTES:
         _missing(reference, f"the file is longer than {_MOST_BYTES // 1024} KiB")
-    # Editors end a file with a line break that is not part of the secret.
+    # Editors add a final line break that is not part of the secret.
     return text.removesuffix("\n").removesuffix("\r")
 
 
@@ -199,7 +200,7 @@ def _of_json(reference: str, text: str, key: str) -> str:
         table = json.loads(text)
     except ValueError:
         table = None
-    # No `from`: the parser's error holds the secret's text.
+    # Raise without `from`: the parser's error contains the secret.
     if not isinstance(table, dict):
         _missing(reference, f"it is no JSON object, so it has no '{key}'")
     if key not in table:
@@ -208,7 +209,7 @@ def _of_json(reference: str, text: str, key: str) -> str:
 
 
 class Secrets:
-    """The secrets of one process: looked up when used, and hidden in what it writes."""
+    """The secrets of one process: looked up on use, redacted from its output."""
 
     def __init__(
         self,
@@ -223,22 +224,25 @@ class Secrets:
         self._seen: dict[str, Secret] = {}
 
     def resolve(self, reference: str) -> Secret:
-        """The secret as it is now; a rotated one is found without a restart."""
+        """Look up a secret; a rotated secret needs no restart."""
         secret = resolve(reference, self._environ, endpoint=self._endpoint, region=self._region)
         self._seen[secret.reveal()] = secret
         return secret
 
     def redact(self, text: str) -> str:
-        """The text without any secret this process has looked up."""
+        """The text without any secret that this process has looked up."""
         return redact(text, self._seen.values())
 
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """The text with every secret in it hidden, also as it would stand in a URL."""
+    """The text with every secret replaced by dots, also if quoted for a URL, JSON or a repr."""
     from urllib.parse import quote
 
-    values = {secret.reveal() for secret in secrets}
-    values |= {quote(value, safe="") for value in values}
+    plain = {secret.reveal() for secret in secrets}
+    values = set(plain)
+    for value in plain:
+        values |= {quote(value, safe=""), json.dumps(value)[1:-1], repr(value)[1:-1]}
+        values.add(json.dumps(value, ensure_ascii=False)[1:-1])
     for value in sorted(values, key=len, reverse=True):
         if len(value) >= _LEAST_TO_REDACT:
             text = text.replace(value, HIDDEN)
@@ -246,6 +250,6 @@ def redact(text: str, secrets: Iterable[Secret]) -> str:
 
 
 def looks_like_secret_name(name: str) -> bool:
-    """The name of a setting or an option says that its value is a secret."""
-    words = "_".join(word.lower() for word in _WORDS.findall(name))
-    return bool(_SECRET_NAME.search(words))
+    """Whether the name of a setting or option suggests a secret value."""
+    snake_name = "_".join(part.lower() for part in _NAME_PARTS.findall(name))
+    return bool(_SECRET_NAME.search(snake_name))

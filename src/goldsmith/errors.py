@@ -1,20 +1,20 @@
-"""Every error a person can meet: a code made of words, a sentence with names in it, a hint."""
+"""The base of every error that users see: a code, a sentence, a hint and facts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 @dataclass(eq=False, kw_only=True)
 class GoldsmithError(Exception):
-    """What went wrong, in words, with the facts as fields."""
+    """An error with a sentence for people and its facts as fields."""
 
-    #: The same attempt may pass later. Healing reads this, never the message.
+    #: The same attempt may succeed later. Healing reads this, never the message.
     transient: ClassVar[bool] = False
-    #: What a command answers with: 1, the data or the run failed; 2, the request was wrong.
+    #: The exit code of a command: 1, the data or the run failed; 2, the request was wrong.
     exit_code: ClassVar[int] = 2
 
     def __str__(self) -> str:
@@ -22,7 +22,7 @@ class GoldsmithError(Exception):
 
     @property
     def code(self) -> str:
-        """The stable name people search for: the class's own."""
+        """The stable error code: the name of the class."""
         return type(self).__name__
 
     @property
@@ -32,7 +32,7 @@ class GoldsmithError(Exception):
 
     @property
     def facts(self) -> Mapping[str, object]:
-        """The names and numbers of the sentence, for programs."""
+        """The names and numbers of the sentence, for programs: the fields of the class."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -46,7 +46,7 @@ def _rebuild(kind: type[GoldsmithError], facts: dict[str, object]) -> GoldsmithE
 
 @dataclass(eq=False, kw_only=True)
 class BadRequest(GoldsmithError):
-    """What was asked for makes no sense as it stands."""
+    """A command or setting is not valid."""
 
     sentence: str
     advice: str = ""
@@ -59,10 +59,26 @@ class BadRequest(GoldsmithError):
         return self.advice
 
 
+def plain_facts(value: object, hide: Callable[[str], str]) -> Any:
+    """Facts as JSON values; secrets are redacted first, because quoting would disguise them."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {hide(str(key)): plain_facts(item, hide) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain_facts(item, hide) for item in value]
+    return hide(str(value))
+
+
 def nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name somebody probably meant, if one is close."""
-    close = get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.6)
+    """The known name closest to a misspelt name, if any is close."""
+    close = get_close_matches(name.lower(), [k.lower() for k in known], n=1, cutoff=0.7)
     return next((k for k in known if close and k.lower() == close[0]), None)
+
+
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 row`, `2 rows`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def one_of(names: Sequence[str], *, most: int = 12) -> str:

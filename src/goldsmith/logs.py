@@ -1,16 +1,16 @@
-"""Log lines, one shape for all: when, how bad, who says what, and the facts by name."""
+"""Log lines in one shape: time, level, logger, message, and facts by name."""
 
 from __future__ import annotations
 
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from goldsmith.errors import BadRequest
+from goldsmith.errors import BadRequest, plain_facts
 
 ROOT = "goldsmith"
 
@@ -18,7 +18,7 @@ ROOT = "goldsmith"
 def start(
     *, level: str, as_json: bool, file: Path | None = None, hide: Callable[[str], str] = str
 ) -> logging.Handler:
-    """Send our lines to standard error or a file; `hide` takes secrets out of every text."""
+    """Write log lines to standard error or a file; `hide` redacts secrets from every text."""
     handler = logging.StreamHandler() if file is None else _to(file)
     handler.setFormatter(Lines(as_json=as_json, hide=hide))
     root = logging.getLogger(ROOT)
@@ -26,24 +26,24 @@ def start(
         stop(old)
     root.addHandler(handler)
     root.setLevel(level.upper())
-    # Libraries set up the topmost logger, which would write every line a second time.
+    # Libraries may configure the root logger, which would write every line twice.
     root.propagate = False
     return handler
 
 
 def stop(handler: logging.Handler) -> None:
-    """Write what is left and let go of the file."""
+    """Flush the handler and close its file."""
     logging.getLogger(ROOT).removeHandler(handler)
     handler.close()
 
 
 def line(logger: logging.Logger, level: int, says: str, **facts: object) -> None:
-    """One line: a sentence, and the names and numbers in it as facts."""
+    """Log a sentence, with its names and numbers as facts."""
     logger.log(level, "%s", says, extra={"facts": facts})
 
 
 def read(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a file; half of one, left by a process that was killed, is passed over."""
+    """The lines of a log file; a partial line of a killed process is skipped."""
     if not file.exists():
         return
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -66,8 +66,8 @@ def _to(file: Path) -> logging.Handler:
 
 
 def _end_last_line(file: Path) -> None:
-    """A process that was killed may have left half a line: what comes next is not part of it."""
-    if not file.is_file():  # there is none, or it is a device or a pipe
+    """End the partial line that a killed process may have left."""
+    if not file.is_file():  # missing, a device or a pipe
         return
     with file.open("ab+") as written:
         size = written.seek(0, os.SEEK_END)
@@ -77,7 +77,7 @@ def _end_last_line(file: Path) -> None:
 
 
 class Lines(logging.Formatter):
-    """A record as one JSON object, or as a line for people."""
+    """Format a record as one JSON object, or as a line of text."""
 
     def __init__(self, *, as_json: bool, hide: Callable[[str], str]) -> None:
         super().__init__()
@@ -86,20 +86,13 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC)
         level, who = record.levelname.lower(), record.name.removeprefix(f"{ROOT}.")
-        says, facts = self._hide(record.getMessage()), self._plain(getattr(record, "facts", {}))
+        says, facts = (
+            self._hide(record.getMessage()),
+            plain_facts(getattr(record, "facts", {}), self._hide),
+        )
         trace = self._hide(self.formatException(record.exc_info)) if record.exc_info else None
         if self._as_json:
             whole = {"at": at.isoformat(), "level": level, "who": who, "says": says, "facts": facts}
             return json.dumps(whole | ({"trace": trace} if trace else {}), ensure_ascii=False)
-        told = "".join(f"  {name}={value}" for name, value in facts.items())
-        return f"{at:%H:%M:%S} {level:7} {who}: {says}{told}" + (f"\n{trace}" if trace else "")
-
-    def _plain(self, value: Any) -> Any:
-        """A fact as JSON takes it; hidden before quoting, which would disguise a secret."""
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        if isinstance(value, Mapping):
-            return {self._hide(str(key)): self._plain(one) for key, one in value.items()}
-        if isinstance(value, list | tuple | set | frozenset):
-            return [self._plain(one) for one in value]
-        return self._hide(str(value))
+        suffix = "".join(f"  {name}={value}" for name, value in facts.items())
+        return f"{at:%H:%M:%S} {level:7} {who}: {says}{suffix}" + (f"\n{trace}" if trace else "")

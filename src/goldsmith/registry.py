@@ -1,4 +1,4 @@
-"""Find a thing by the name of its file: adding a check, a finding, a remedy is adding one file."""
+"""Find plugins by file name: to add a check, a finding or a remedy, add one file."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class UnknownName(GoldsmithError):
 
 
 class Registry(Generic[T]):
-    """The things of one kind, one a file, found by name and imported when asked for."""
+    """The plugins of one kind, one per file or entry point, imported on first use."""
 
     def __init__(self, noun: str, *, package: str, kind: type[T]) -> None:
         self.noun = noun
@@ -44,7 +44,7 @@ class Registry(Generic[T]):
     @cached_property
     def _files(self) -> frozenset[str]:
         spec = find_spec(self.package)
-        folders = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+        folders = [Path(location) for location in (spec and spec.submodule_search_locations) or ()]
         return frozenset(file.stem for folder in folders for file in folder.glob("[a-z]*.py"))
 
     @cached_property
@@ -52,14 +52,14 @@ class Registry(Generic[T]):
         return {point.name: point for point in entry_points(group=self.package)}
 
     def names(self) -> tuple[str, ...]:
-        """Every known name, in order; imports nothing."""
+        """Every known name, sorted; imports nothing."""
         return tuple(sorted(self._files | self._plugins.keys()))
 
     def __contains__(self, name: str) -> bool:
         return name in self._files or name in self._plugins
 
     def get(self, name: str) -> T:
-        """The thing of that name."""
+        """The plugin of that name; raise UnknownName if there is none."""
         if name in self._files:
             thing = getattr(import_module(f"{self.package}.{name}"), name)
         elif name in self._plugins:
@@ -71,6 +71,6 @@ class Registry(Generic[T]):
         return thing
 
     def all(self) -> Iterator[tuple[str, T]]:
-        """Everything, by name."""
+        """Every plugin with its name."""
         for name in self.names():
             yield name, self.get(name)

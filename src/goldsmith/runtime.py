@@ -1,4 +1,4 @@
-"""The open parts of one process: settings, secrets, catalog. They are opened when first used."""
+"""The parts of one process: settings, secrets, catalog, journal, storage; opened on first use."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from goldsmith.settings.settings import Settings
 if TYPE_CHECKING:
     from goldsmith.catalog.catalog import Catalog
     from goldsmith.journal.journal import Journal
-    from goldsmith.planning.places import Places
-    from goldsmith.planning.surveyor import Surveyor
+    from goldsmith.planning.catalog_indexer import CatalogIndexer
+    from goldsmith.storage.storage import Storage
 
 
 @dataclass(eq=False, kw_only=True)
 class NoCatalog(GoldsmithError):
-    """The project's catalog has not been made."""
+    """The project's catalog does not exist."""
 
     file: str
 
@@ -47,7 +47,7 @@ class Runtime:
 
     @classmethod
     def open(cls, project: Path | None = None, environment: str | None = None) -> Runtime:
-        """The parts for the project and environment of this process."""
+        """The runtime of this process's project and environment."""
         return cls.of(
             os.environ, project=project, environment=environment, cwd=_current_folder(project)
         )
@@ -61,7 +61,7 @@ class Runtime:
         environment: str | None,
         cwd: Path,
     ) -> Runtime:
-        """The parts for a process whose variables and folder are these."""
+        """The runtime for given environment variables and current folder."""
         settings = Settings.load(environ, project=project, environment=environment, cwd=cwd)
         secrets = Secrets(
             environ, endpoint=settings.secrets.endpoint, region=settings.storage.region
@@ -70,7 +70,7 @@ class Runtime:
 
     @cached_property
     def catalog_url(self) -> str:
-        """The address of a catalog that is there, with its password, for whoever connects."""
+        """The URL of the catalog with its password; raise NoCatalog if its file does not exist."""
         catalog = self.settings.catalog
         if catalog.file is not None and not catalog.file.exists():
             raise NoCatalog(file=str(catalog.file))
@@ -78,44 +78,44 @@ class Runtime:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The catalog, open."""
-        # SQLAlchemy takes longer to load than `goldsmith status` may take in all.
+        """The open catalog."""
+        # Importing SQLAlchemy takes longer than `goldsmith status` may take in total.
         from goldsmith.catalog.catalog import Catalog
 
         return Catalog.open(self.catalog_url)
 
     @cached_property
     def journal(self) -> Journal:
-        """What happened, in the catalog's own database."""
+        """The journal, in the catalog's database."""
         from goldsmith.journal.journal import Journal
 
         return Journal(self.catalog.engine)
 
     @cached_property
-    def surveyor(self) -> Surveyor:
-        """Looks over the catalog for plans and findings."""
-        from goldsmith.planning.surveyor import Surveyor
+    def catalog_indexer(self) -> CatalogIndexer:
+        """Builds the catalog index for plans and findings."""
+        from goldsmith.planning.catalog_indexer import CatalogIndexer
 
-        return Surveyor(self.catalog)
+        return CatalogIndexer(self.catalog)
 
     @cached_property
-    def places(self) -> Places:
-        """Storage and lake, as this environment binds them."""
-        from goldsmith.planning.places import Places
+    def storage(self) -> Storage:
+        """Storage and lake of this environment."""
+        from goldsmith.storage.storage import Storage
 
-        return Places(self.settings, self.secrets)
+        return Storage(self.settings, self.secrets)
 
     def close(self) -> None:
-        """Let go of what was opened."""
-        if "places" in self.__dict__:
-            self.places.close()
+        """Close the open parts."""
+        if "storage" in self.__dict__:
+            self.storage.close()
         if "catalog" in self.__dict__:
             self.catalog.close()
             del self.__dict__["catalog"]
 
 
 def with_password(url: str, reference: str | None, secrets: Secrets) -> str:
-    """An address as a driver takes it: the user's password is looked up and put in."""
+    """A database URL with the user's password looked up and inserted."""
     if reference is None:
         return url
     from urllib.parse import quote

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.planning.surveyor import Surveyor
+from goldsmith.planning.catalog_indexer import CatalogIndexer
 from plain_sql import PlainSql
 
 
@@ -20,5 +20,5 @@ def plain(catalog_url: str) -> Iterator[PlainSql]:
 
 
 @pytest.fixture
-def surveyor(catalog: Catalog) -> Surveyor:
-    return Surveyor(catalog)
+def catalog_indexer(catalog: Catalog) -> CatalogIndexer:
+    return CatalogIndexer(catalog)

@@ -61,9 +61,13 @@ def test_retention_forgets_what_is_older_and_says_so(journal: Journal) -> None:
     journal.record(RunStarted(run_id="new"), at=NOON)
     forgotten = forget_before(journal, NOON, actor="ann")
     assert forgotten.events == 1
-    kept, told = journal.read()
+    kept, recorded = journal.read()
     assert kept.run_id == "new"
-    assert (told.kind, told.actor, told.facts["events"]) == ("EventsForgotten", "ann", 1)
+    assert (recorded.kind, recorded.actor, recorded.facts["events"]) == (
+        "EventsForgotten",
+        "ann",
+        1,
+    )
 
 
 def test_the_gate_is_shut_again_after_retention(journal: Journal, plain: PlainSql) -> None:

@@ -19,9 +19,11 @@ from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.journal.definitions import runs
-from goldsmith.planning.applying import CatalogMoved, Proposal, apply, propose
+from goldsmith.planning.apply_files import CatalogMoved, Proposal, apply, propose
+from goldsmith.planning.catalog_indexer import CatalogIndexer
+from goldsmith.planning.exporting import with_needed
 from goldsmith.planning.planner import CatalogHasErrors
-from goldsmith.planning.surveyor import Surveyor
+from goldsmith.registry import UnknownName
 from plain_sql import PlainSql
 from seed import YAML
 
@@ -44,14 +46,39 @@ targets:
 BROKEN = "stages: [{pipeline_id: orders, stage_order: 9, source_id: silver}]"
 
 
-def said(text: str) -> Bundle:
+#: What `sales` depends on beside its datasets, and a pipeline that has nothing to do with it.
+NEIGHBOURS = """
+pipelines:
+  - {pipeline_id: sales, default_retry_id: patient, schedule: "after: early"}
+  - {pipeline_id: early}
+  - {pipeline_id: other}
+stages:
+  - {pipeline_id: sales, stage_order: 1, source_id: silver, target_id: gold, layer: gold,
+     validation_set_id: of_gold}
+  - {pipeline_id: early, stage_order: 1, source_id: raw, target_id: early_bronze}
+  - {pipeline_id: other, stage_order: 1, source_id: raw, target_id: unrelated}
+sources:
+  - {source_id: compared, s3_path: "s3://shop/compared/", file_format: csv}
+targets:
+  - {target_id: early_bronze, location: "s3://shop/early/", type: s3}
+  - {target_id: unrelated, location: "s3://shop/unrelated/", type: s3}
+retry_policies: [{retry_id: patient, max_retries: 9}]
+validation_rules:
+  - rule_set_id: of_gold
+    check_def: [{type: referential, columns: [id], to: compared}]
+"""
+
+
+def declared(text: str) -> Bundle:
     return bundle.load([("catalog.yaml", text)])
 
 
-def do(surveyor: Surveyor, text: str, *, prune: bool = False) -> tuple[int, Difference]:
-    files = said(text)
-    proposal = propose(surveyor, files, prune=prune)
-    return apply(surveyor, files, proposal, actor="ann", reason=None, prune=prune)
+def do(
+    catalog_indexer: CatalogIndexer, text: str, *, prune: bool = False
+) -> tuple[int, Difference]:
+    files = declared(text)
+    proposal = propose(catalog_indexer, files, prune=prune)
+    return apply(catalog_indexer, files, proposal, actor="ann", reason=None, prune=prune)
 
 
 def shown(found: Difference) -> list[tuple[str, str, str]]:
@@ -59,23 +86,27 @@ def shown(found: Difference) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def shop(surveyor: Surveyor) -> Surveyor:
+def shop(catalog_indexer: CatalogIndexer) -> CatalogIndexer:
     """A catalog with two pipelines in it, the second fed by the first."""
-    do(surveyor, SHOP)
-    return surveyor
+    do(catalog_indexer, SHOP)
+    return catalog_indexer
 
 
-def test_a_proposal_shows_what_would_be_added_and_changes_nothing(surveyor: Surveyor) -> None:
-    revision = surveyor.catalog.revision()
-    proposal = propose(surveyor, said("sources: [{source_id: raw}]\ntargets: [{target_id: a}]"))
+def test_a_proposal_shows_what_would_be_added_and_changes_nothing(
+    catalog_indexer: CatalogIndexer,
+) -> None:
+    revision = catalog_indexer.catalog.revision()
+    proposal = propose(
+        catalog_indexer, declared("sources: [{source_id: raw}]\ntargets: [{target_id: a}]")
+    )
     assert shown(proposal.difference) == [("added", "sources", "raw"), ("added", "targets", "a")]
     assert proposal.difference.counts == {"added": 2, "changed": 0, "removed": 0}
-    assert proposal.revision == surveyor.catalog.revision() == revision
-    assert surveyor.catalog.snapshot().get(Source, "raw") is None
+    assert proposal.revision == catalog_indexer.catalog.revision() == revision
+    assert catalog_indexer.catalog.snapshot().get(Source, "raw") is None
 
 
-def test_a_changed_row_is_shown_with_the_columns_before_and_after(shop: Surveyor) -> None:
-    proposal = propose(shop, said("pipelines: [{pipeline_id: orders, tags: [a, b]}]"))
+def test_a_changed_row_is_shown_with_the_columns_before_and_after(shop: CatalogIndexer) -> None:
+    proposal = propose(shop, declared("pipelines: [{pipeline_id: orders, tags: [a, b]}]"))
     [changed] = proposal.difference.rows
     assert changed.what == "changed"
     assert changed.columns == {"owner": ("ann", None), "tags": ((), ("a", "b"))}
@@ -83,27 +114,27 @@ def test_a_changed_row_is_shown_with_the_columns_before_and_after(shop: Surveyor
 
 
 def test_what_was_applied_is_there_and_applying_it_again_changes_nothing(
-    surveyor: Surveyor,
+    catalog_indexer: CatalogIndexer,
 ) -> None:
-    revision, done = do(surveyor, SHOP)
+    revision, done = do(catalog_indexer, SHOP)
     assert len(done.of("added")) == 9
-    assert surveyor.catalog.revision() == revision
-    row = surveyor.catalog.snapshot().get(Stage, "sales", 1)
+    assert catalog_indexer.catalog.revision() == revision
+    row = catalog_indexer.catalog.snapshot().get(Stage, "sales", 1)
     assert row == Stage(
         pipeline_id="sales", stage_order=1, source_id="silver", target_id="gold", layer="gold"
     )
-    assert do(surveyor, SHOP) == (revision, Difference(rows=()))
-    assert surveyor.catalog.revision() == revision
+    assert do(catalog_indexer, SHOP) == (revision, Difference(rows=()))
+    assert catalog_indexer.catalog.revision() == revision
 
 
-def test_nothing_is_removed_without_prune(shop: Surveyor) -> None:
+def test_nothing_is_removed_without_prune(shop: CatalogIndexer) -> None:
     _, done = do(shop, "pipelines: [{pipeline_id: orders, owner: ann}]\ntargets: []")
     assert done.rows == ()
     assert len(shop.catalog.snapshot().rows(Pipeline)) == 2
 
 
 def test_prune_removes_what_the_files_no_longer_name_in_the_tables_they_speak_of(
-    shop: Surveyor,
+    shop: CatalogIndexer,
 ) -> None:
     less = """
 pipelines: [{pipeline_id: orders, owner: ann}]
@@ -118,30 +149,30 @@ stages:
     assert set(rows.table(Target)) == {("bronze",), ("silver",), ("gold",)}
 
 
-def test_prune_keeps_shipped_rows(shop: Surveyor) -> None:
-    proposal = propose(shop, said("validation_rules:\nretry_policies: []"), prune=True)
+def test_prune_keeps_shipped_rows(shop: CatalogIndexer) -> None:
+    proposal = propose(shop, declared("validation_rules:\nretry_policies: []"), prune=True)
     assert proposal.difference.rows == ()
 
 
-def test_prune_removes_a_shipped_row_that_was_made_ones_own(shop: Surveyor) -> None:
+def test_prune_removes_a_shipped_row_that_was_made_ones_own(shop: CatalogIndexer) -> None:
     do(shop, "retry_policies: [{retry_id: std_retry, max_retries: 9}]")
-    proposal = propose(shop, said("retry_policies: []"), prune=True)
+    proposal = propose(shop, declared("retry_policies: []"), prune=True)
     assert shown(proposal.difference) == [("removed", "retry_policies", "std_retry")]
 
 
-def test_export_and_load_again_differ_in_nothing(shop: Surveyor, plain: PlainSql) -> None:
+def test_export_and_load_again_differ_in_nothing(shop: CatalogIndexer, plain: PlainSql) -> None:
     do(shop, YAML)
     plain.run("UPDATE stages SET keys = 'a, b', schema_policy = 'freeze', stop_grace_sec = 0.1")
     plain.run('UPDATE targets SET options = \'{"b": [1, 2.5, null], "a": {"c": true}}\'')
     rows = shop.catalog.snapshot()
     text = bundle.export(rows)
-    assert difference(said(text), rows, prune=True).rows == ()
+    assert difference(declared(text), rows, prune=True).rows == ()
     do(shop, text, prune=True)
     assert bundle.export(shop.catalog.snapshot()) == text
 
 
 def test_an_exported_catalog_fills_an_empty_one(
-    shop: Surveyor, plain: PlainSql, catalog: Catalog
+    shop: CatalogIndexer, plain: PlainSql, catalog: Catalog
 ) -> None:
     text = bundle.export(shop.catalog.snapshot())
     for table in ("pipelines", "stages", "sources", "targets"):
@@ -150,15 +181,36 @@ def test_an_exported_catalog_fills_an_empty_one(
     assert bundle.export(catalog.snapshot()) == text
 
 
-def test_the_export_of_one_pipeline_speaks_of_that_one_only(shop: Surveyor) -> None:
-    text = bundle.export(shop.catalog.snapshot(), pipelines=frozenset({"sales"}))
-    assert set(said(text).rows) == {Pipeline, Stage}
-    assert set(said(text).rows[Stage]) == {("sales", 1)}
+def test_the_export_of_one_pipeline_is_whole_in_an_empty_catalog(
+    shop: CatalogIndexer, catalog: Catalog, plain: PlainSql
+) -> None:
+    do(shop, NEIGHBOURS)
+    text = bundle.export(with_needed(shop.catalog_index(), ["sales"]))
+    rows = declared(text).rows
+    # `orders` writes what `sales` reads, `early` ends before it begins.
+    assert set(rows[Pipeline]) == {("sales",), ("orders",), ("early",)}
+    assert set(rows[RetryPolicy]) == {("patient",)}
+    assert ("unrelated",) not in rows[Target]
+    assert set(rows[RuleSet]) == {("of_gold",)}
+    assert ("compared",) in rows[Source]
+
+    for table in ("pipelines", "stages", "sources", "targets", "validation_rules"):
+        plain.run(f"DELETE FROM {table}")
+    plain.run("DELETE FROM retry_policies WHERE retry_id = 'patient'")
+    emptied = CatalogIndexer(catalog)
+    assert not propose(emptied, declared(text)).brings
+    do(emptied, text)
+    assert bundle.export(with_needed(emptied.catalog_index(), ["sales"])) == text
 
 
-def test_errors_of_integrity_stop_and_nothing_changes(shop: Surveyor) -> None:
+def test_the_export_of_a_pipeline_nobody_knows_is_refused(shop: CatalogIndexer) -> None:
+    with pytest.raises(UnknownName, match="sails"):
+        with_needed(shop.catalog_index(), ["sails"])
+
+
+def test_errors_of_integrity_stop_and_nothing_changes(shop: CatalogIndexer) -> None:
     revision = shop.catalog.revision()
-    files = said(BROKEN + "\ntargets: [{target_id: fine, location: 's3://shop/f/', type: s3}]")
+    files = declared(BROKEN + "\ntargets: [{target_id: fine, location: 's3://shop/f/', type: s3}]")
     proposal = propose(shop, files)
     assert [error.code for error in proposal.errors] == ["StageWithoutTarget"]
     with pytest.raises(CatalogHasErrors, match="names no target"):
@@ -168,7 +220,7 @@ def test_errors_of_integrity_stop_and_nothing_changes(shop: Surveyor) -> None:
 
 
 def test_an_error_that_was_there_before_does_not_stop_an_unrelated_apply(
-    shop: Surveyor, plain: PlainSql
+    shop: CatalogIndexer, plain: PlainSql
 ) -> None:
     plain.run(
         "INSERT INTO stages (pipeline_id, stage_order, source_id) VALUES ('sales', 9, 'gold')"
@@ -177,8 +229,8 @@ def test_an_error_that_was_there_before_does_not_stop_an_unrelated_apply(
     assert shown(done) == [("changed", "pipelines", "orders")]
 
 
-def test_warnings_are_shown_and_do_not_stop(shop: Surveyor) -> None:
-    files = said(
+def test_warnings_are_shown_and_do_not_stop(shop: CatalogIndexer) -> None:
+    files = declared(
         "validation_rules: [{rule_set_id: unused, check_def: [{type: row_count, min: 1}]}]"
     )
     proposal = propose(shop, files)
@@ -187,7 +239,7 @@ def test_warnings_are_shown_and_do_not_stop(shop: Surveyor) -> None:
     assert shop.catalog.snapshot().get(RuleSet, "unused") is not None
 
 
-def test_an_apply_mends_the_error_it_is_about(shop: Surveyor, plain: PlainSql) -> None:
+def test_an_apply_mends_the_error_it_is_about(shop: CatalogIndexer, plain: PlainSql) -> None:
     plain.run(
         "INSERT INTO stages (pipeline_id, stage_order, source_id) VALUES ('sales', 9, 'gold')"
     )
@@ -196,19 +248,19 @@ def test_an_apply_mends_the_error_it_is_about(shop: Surveyor, plain: PlainSql) -
         "stages: [{pipeline_id: sales, stage_order: 9, source_id: gold, target_id: copy}]\n"
         "targets: [{target_id: copy, location: shop.copy, type: redshift}]",
     )
-    assert shop.survey().errors == ()
+    assert shop.catalog_index().errors == ()
 
 
-def test_who_and_why_are_in_the_history_of_every_row(surveyor: Surveyor) -> None:
-    files = said(SHOP)
-    proposal = propose(surveyor, files)
-    revision, _ = apply(surveyor, files, proposal, actor="ann", reason="the first shop")
-    found = history(surveyor.catalog, revision=revision)
+def test_who_and_why_are_in_the_history_of_every_row(catalog_indexer: CatalogIndexer) -> None:
+    files = declared(SHOP)
+    proposal = propose(catalog_indexer, files)
+    revision, _ = apply(catalog_indexer, files, proposal, actor="ann", reason="the first shop")
+    found = history(catalog_indexer.catalog, revision=revision)
     assert len(found) == 9
     assert {(c.actor, c.reason) for c in found} == {("ann", "the first shop")}
 
 
-def test_a_flag_in_a_file_says_who_set_it_and_when(shop: Surveyor) -> None:
+def test_a_flag_in_a_file_says_who_set_it_and_when(shop: CatalogIndexer) -> None:
     flag = "{entity_type: pipeline, entity_id: orders, flag_name: enabled, flag_value: false}"
     do(shop, f"control_flags: [{flag}]")
     [found] = shop.catalog.snapshot().rows(Flag)
@@ -220,9 +272,9 @@ def test_a_flag_in_a_file_says_who_set_it_and_when(shop: Surveyor) -> None:
 
 
 def test_what_somebody_changed_meanwhile_is_not_overwritten_unseen(
-    shop: Surveyor, plain: PlainSql
+    shop: CatalogIndexer, plain: PlainSql
 ) -> None:
-    files = said("pipelines: [{pipeline_id: orders, owner: bob}]")
+    files = declared("pipelines: [{pipeline_id: orders, owner: bob}]")
     proposal = propose(shop, files)
     plain.run("UPDATE pipelines SET owner = 'eve', sla_minutes = 5 WHERE pipeline_id = 'orders'")
     moved = shop.catalog.revision()
@@ -236,8 +288,10 @@ def test_what_somebody_changed_meanwhile_is_not_overwritten_unseen(
     assert row.owner == "eve"
 
 
-def test_a_change_elsewhere_meanwhile_does_not_matter(shop: Surveyor, plain: PlainSql) -> None:
-    files = said("pipelines: [{pipeline_id: orders, owner: bob}]")
+def test_a_change_elsewhere_meanwhile_does_not_matter(
+    shop: CatalogIndexer, plain: PlainSql
+) -> None:
+    files = declared("pipelines: [{pipeline_id: orders, owner: bob}]")
     proposal = propose(shop, files)
     plain.run("UPDATE targets SET options = '{\"a\": 1}'")
     moved = shop.catalog.revision()
@@ -247,9 +301,9 @@ def test_a_change_elsewhere_meanwhile_does_not_matter(shop: Surveyor, plain: Pla
 
 
 def test_whoever_does_not_look_gets_what_the_files_mean_now(
-    shop: Surveyor, plain: PlainSql
+    shop: CatalogIndexer, plain: PlainSql
 ) -> None:
-    files = said("pipelines: [{pipeline_id: orders, owner: bob}]")
+    files = declared("pipelines: [{pipeline_id: orders, owner: bob}]")
     proposal = propose(shop, files)
     plain.run("UPDATE pipelines SET owner = 'eve', sla_minutes = 5 WHERE pipeline_id = 'orders'")
     _, done = apply(shop, files, proposal, actor="ann", reason=None, as_shown=False)
@@ -260,8 +314,8 @@ def test_whoever_does_not_look_gets_what_the_files_mean_now(
     assert (row.owner, row.sla_minutes) == ("bob", None)
 
 
-def test_what_somebody_did_already_is_not_done_again(shop: Surveyor, plain: PlainSql) -> None:
-    files = said("pipelines: [{pipeline_id: orders, owner: bob}]")
+def test_what_somebody_did_already_is_not_done_again(shop: CatalogIndexer, plain: PlainSql) -> None:
+    files = declared("pipelines: [{pipeline_id: orders, owner: bob}]")
     proposal = propose(shop, files)
     plain.run("UPDATE pipelines SET owner = 'bob' WHERE pipeline_id = 'orders'")
     done = shop.catalog.revision()
@@ -271,9 +325,9 @@ def test_what_somebody_did_already_is_not_done_again(shop: Surveyor, plain: Plai
 
 
 def test_errors_that_only_arise_with_what_somebody_changed_meanwhile_stop_too(
-    shop: Surveyor, plain: PlainSql
+    shop: CatalogIndexer, plain: PlainSql
 ) -> None:
-    files = said(
+    files = declared(
         "stages: [{pipeline_id: sales, stage_order: 2, source_id: gold, target_id: bronze}]"
     )
     proposal = Proposal(
@@ -292,25 +346,25 @@ def test_errors_that_only_arise_with_what_somebody_changed_meanwhile_stop_too(
 
 @pytest.fixture
 def impatient(
-    shop: Surveyor, catalog_url: str, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Surveyor]:
+    shop: CatalogIndexer, catalog_url: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[CatalogIndexer]:
     """A surveyor whose SQLite gives up on a lock after a second."""
     monkeypatch.setattr(database, "BUSY_SECONDS", 1)
     opened = Catalog.open(catalog_url)
-    yield Surveyor(opened)
+    yield CatalogIndexer(opened)
     opened.close()
 
 
 def test_sql_that_somebody_wrote_meanwhile_is_parsed_and_kept_and_holds_nobody_up(
-    impatient: Surveyor, plain: PlainSql
+    impatient: CatalogIndexer, plain: PlainSql
 ) -> None:
-    files = said("pipelines: [{pipeline_id: orders, owner: bob}]")
+    files = declared("pipelines: [{pipeline_id: orders, owner: bob}]")
     proposal = propose(impatient, files)
     plain.run(
         "UPDATE stages SET transform_sql = 'SELECT id FROM bronze' WHERE target_id = 'silver'"
     )
     apply(impatient, files, proposal, actor="ann", reason=None)
-    impatient.survey()
+    impatient.catalog_index()
     # What is parsed inside the change must not be written beside it: it would wait for itself.
     assert plain.value("SELECT count(*) FROM sql_facts") == 1
 
@@ -355,13 +409,13 @@ def test_sql_that_somebody_wrote_meanwhile_is_parsed_and_kept_and_holds_nobody_u
     ],
 )
 def test_a_proposal_says_which_pipelines_it_touches(
-    files: str, touched: tuple[str, ...], shop: Surveyor
+    files: str, touched: tuple[str, ...], shop: CatalogIndexer
 ) -> None:
-    assert propose(shop, said(files)).touches == touched
+    assert propose(shop, declared(files)).touches == touched
 
 
-def test_a_removed_stage_touches_its_pipeline(shop: Surveyor) -> None:
-    files = said(
+def test_a_removed_stage_touches_its_pipeline(shop: CatalogIndexer) -> None:
+    files = declared(
         "stages: [{pipeline_id: orders, stage_order: 1, source_id: raw, target_id: bronze}]"
     )
     proposal = propose(shop, files, prune=True)
@@ -372,7 +426,7 @@ def test_a_removed_stage_touches_its_pipeline(shop: Surveyor) -> None:
     assert proposal.touches == ("orders", "sales")
 
 
-def test_a_proposal_says_which_of_the_pipelines_run_right_now(shop: Surveyor) -> None:
+def test_a_proposal_says_which_of_the_pipelines_run_right_now(shop: CatalogIndexer) -> None:
     with database.writing(shop.catalog.engine) as connection:
         connection.execute(
             sa.insert(runs),
@@ -382,7 +436,7 @@ def test_a_proposal_says_which_of_the_pipelines_run_right_now(shop: Surveyor) ->
                 {"run_id": "3", "pipeline_id": "elsewhere", "status": "running"},
             ],
         )
-    files = said("targets: [{target_id: silver, location: 's3://shop/s2/', type: s3}]")
+    files = declared("targets: [{target_id: silver, location: 's3://shop/s2/', type: s3}]")
     proposal = propose(shop, files)
     assert proposal.touches == ("orders", "sales")
     assert proposal.running == ("sales",)
@@ -393,20 +447,20 @@ def test_a_proposal_says_which_of_the_pipelines_run_right_now(shop: Surveyor) ->
     [("true", "1"), ("0", "false"), ("[1]", "[true]"), ("{a: true}", "{a: 1}")],
 )
 def test_a_word_in_options_that_became_a_number_is_a_change(
-    before: str, after: str, shop: Surveyor
+    before: str, after: str, shop: CatalogIndexer
 ) -> None:
     row = "targets: [{{target_id: gold, location: shop.gold, type: redshift, options: {{o: {0}}}}}]"
     do(shop, row.format(before))
     _, done = do(shop, row.format(after))
     assert [list(changed.columns) for changed in done.rows] == [["options"]]
-    wanted = said(row.format(after)).rows[Target]["gold",].options["o"]  # type: ignore[attr-defined]
+    wanted = declared(row.format(after)).rows[Target]["gold",].options["o"]  # type: ignore[attr-defined]
     found = Catalog(shop.catalog.engine).snapshot().get(Target, "gold")
     assert found is not None
     assert repr(found.options["o"]) == repr(wanted)
 
 
 def test_drift_is_how_the_live_catalog_differs_from_the_files(
-    shop: Surveyor, plain: PlainSql
+    shop: CatalogIndexer, plain: PlainSql
 ) -> None:
     plain.run("UPDATE pipelines SET owner = 'eve' WHERE pipeline_id = 'orders'")
     plain.run("DELETE FROM targets WHERE target_id = 'gold'")
@@ -415,7 +469,7 @@ def test_drift_is_how_the_live_catalog_differs_from_the_files(
         "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value)"
         " VALUES ('pipeline', 'orders', 'enabled', FALSE)"
     )
-    found = drift(said(SHOP + "control_flags: []\n"), shop.catalog.snapshot())
+    found = drift(declared(SHOP + "control_flags: []\n"), shop.catalog.snapshot())
     assert sorted(shown(found)) == [
         ("added", "sources", "surprise"),
         ("changed", "pipelines", "orders"),
@@ -425,8 +479,8 @@ def test_drift_is_how_the_live_catalog_differs_from_the_files(
     assert changed.columns == {"owner": ("ann", "eve")}
 
 
-def test_shipped_rows_the_files_repeat_stay_shipped(surveyor: Surveyor) -> None:
-    do(surveyor, YAML)
-    row: Row | None = surveyor.catalog.snapshot().get(RetryPolicy, "std_retry")
+def test_shipped_rows_the_files_repeat_stay_shipped(catalog_indexer: CatalogIndexer) -> None:
+    do(catalog_indexer, YAML)
+    row: Row | None = catalog_indexer.catalog.snapshot().get(RetryPolicy, "std_retry")
     assert isinstance(row, RetryPolicy)
     assert row.is_default

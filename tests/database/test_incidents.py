@@ -22,13 +22,13 @@ from goldsmith.journal import healing, incidents, stage_runs
 from goldsmith.journal.clock import read_clock
 from goldsmith.journal.definitions import outbox as messages
 from goldsmith.journal.events import StageFinished
+from goldsmith.journal.healing_tables import HealingUse, Incident, RemedyOutcome
 from goldsmith.journal.incidents import IncidentClosed, UnknownIncident
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import StageRun
-from goldsmith.journal.tables_of_healing import HealingUse, Incident, Outcome
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling import floors, notifying
-from goldsmith.scheduling import incidents as scheduling
+from goldsmith.worker import incidents as scheduling
+from goldsmith.worker import notifications, success_floor
 
 
 @pytest.fixture
@@ -77,16 +77,18 @@ def test_a_stale_dataset_opens_an_incident_that_rises_as_it_ages(
 ) -> None:
     published(journal, "gold", 1, hours_ago=2)
     published(journal, "report", 2, hours_ago=0.1)
-    opened = scheduling.keep_up(runtime)
-    assert [(one.about, one.severity, one.error_code) for one in opened] == [
+    opened = scheduling.update_incidents(runtime)
+    assert [(incident.about, incident.severity, incident.error_code) for incident in opened] == [
         ("dataset:gold", "P3", "DatasetStale")
     ]
     assert (opened[0].owner, opened[0].affected) == ("ann", ("report",))
-    assert scheduling.keep_up(runtime) == []  # the same again is no news
+    assert scheduling.update_incidents(runtime) == []  # the same again is no news
     with runtime.catalog.change(actor="test") as change:
         change.connection.execute(sa.text("UPDATE severities SET older_than_hours = 1.5"))
-    risen = scheduling.keep_up(runtime)
-    assert [(one.incident_id, one.severity) for one in risen] == [(opened[0].incident_id, "P1")]
+    risen = scheduling.update_incidents(runtime)
+    assert [(incident.incident_id, incident.severity) for incident in risen] == [
+        (opened[0].incident_id, "P1")
+    ]
     changes = journal.read(kinds=("IncidentOpened", "IncidentChanged"))
     assert [event.kind for event in changes] == ["IncidentOpened", "IncidentChanged"]
 
@@ -95,7 +97,9 @@ def test_freshness_lists_the_stalest_first(runtime: Runtime, journal: Journal) -
     published(journal, "gold", 1, hours_ago=5)
     published(journal, "report", 2, hours_ago=26)
     found = scheduling.freshness(runtime)
-    assert [(one.dataset_id, round(one.hours_stale or 0), one.severity) for one in found] == [
+    assert [
+        (dataset.dataset_id, round(dataset.hours_stale or 0), dataset.severity) for dataset in found
+    ] == [
         ("report", 26, "P1"),
         ("gold", 5, "P2"),
     ]
@@ -177,20 +181,20 @@ def test_messages_go_by_severity_once_and_none_is_lost_while_the_receiver_is_dow
     published(journal, "gold", 1, hours_ago=5)
     published(journal, "report", 2, hours_ago=0.1)
     receiver.answers = 503
-    scheduling.keep_up(runtime)
-    assert notifying.deliver(runtime) == 0
-    assert notifying.deliver(runtime) == 0  # not due: it was tried a moment ago
+    scheduling.update_incidents(runtime)
+    assert notifications.deliver(runtime) == 0
+    assert notifications.deliver(runtime) == 0  # not due: it was tried a moment ago
     due_again(journal)
     receiver.answers = 200
-    assert notifying.deliver(runtime) == 1
-    assert notifying.deliver(runtime) == 0
+    assert notifications.deliver(runtime) == 1
+    assert notifications.deliver(runtime) == 0
     (text,) = [message["text"] for message in receiver.taken]
     assert text.startswith("[P2] DatasetStale in orders: gold is 5.0 h old")
     assert "Owner: ann" in text
-    scheduling.keep_up(runtime)
-    assert notifying.deliver(runtime) == 0  # the same incident is not told twice
-    told = journal.read(kinds=("NotificationDelayed", "NotificationDelivered"))
-    assert [event.kind for event in told] == ["NotificationDelayed", "NotificationDelivered"]
+    scheduling.update_incidents(runtime)
+    assert notifications.deliver(runtime) == 0  # the same incident is not told twice
+    recorded = journal.read(kinds=("NotificationDelayed", "NotificationDelivered"))
+    assert [event.kind for event in recorded] == ["NotificationDelayed", "NotificationDelivered"]
 
 
 def test_a_pair_that_keeps_failing_is_switched_off_with_an_event(
@@ -206,13 +210,13 @@ def test_a_pair_that_keeps_failing_is_switched_off_with_an_event(
                 use_id=f"u{number}",
                 error_code="DiskFull",
                 remedy="spill_less",
-                outcome=Outcome.HELPED.value if number == 0 else Outcome.FAILED.value,
+                outcome=RemedyOutcome.HELPED.value if number == 0 else RemedyOutcome.FAILED.value,
             )
             uses.append(healing.use(journal, used, connection=connection))
-    (off,) = floors.switch_off(runtime, uses)
+    (off,) = success_floor.disable_failing_remedies(runtime, uses)
     assert off.action == "spill_less"
     row = runtime.catalog.snapshot().table(HealingAction)[("DiskFull",)]
     assert row.enabled is False
     (event,) = journal.read(kinds=("PairSwitchedOff",))
     assert (event.error_code, event.facts["rate"]) == ("DiskFull", 0.2)
-    assert floors.switch_off(runtime, uses) == []
+    assert success_floor.disable_failing_remedies(runtime, uses) == []

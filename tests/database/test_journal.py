@@ -14,7 +14,7 @@ from goldsmith.catalog import database
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.journal import definitions
 from goldsmith.journal.clock import later, now, read_clock, seconds
-from goldsmith.journal.event import Event
+from goldsmith.journal.event_base import Event
 from goldsmith.journal.events import (
     EVENTS,
     CatalogApplied,

@@ -17,7 +17,7 @@ from goldsmith.journal.owners import Owner, is_gone
 from goldsmith.journal.tables import Lease
 from plain_sql import PlainSql
 
-PLACE = "s3://shop/silver/orders/"
+RESOURCE = "s3://shop/silver/orders/"
 #: Two living processes elsewhere: nobody here can say whether they are dead.
 ANN = Owner(host="ann's laptop", pid=41, start="1000")
 BOB = Owner(host="bob's laptop", pid=41, start="2000")
@@ -42,23 +42,23 @@ catalog.close()
 
 
 def acquired(journal: Journal, owner: Owner, *, seconds: float = 600) -> Lease:
-    lease = leases.acquire(journal, PLACE, owner, seconds=seconds, run_id="run-1")
+    lease = leases.acquire(journal, RESOURCE, owner, seconds=seconds, run_id="run-1")
     assert lease is not None
     return lease
 
 
 def racer(url: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", RACER, url, PLACE],
+        [sys.executable, "-c", RACER, url, RESOURCE],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
-def say(process: subprocess.Popen[str], word: str = "go") -> None:
+def say(process: subprocess.Popen[str], line: str = "go") -> None:
     assert process.stdin is not None
-    process.stdin.write(f"{word}\n")
+    process.stdin.write(f"{line}\n")
     process.stdin.flush()
 
 
@@ -75,42 +75,42 @@ def end(process: subprocess.Popen[str]) -> None:
 def test_a_free_place_is_taken_and_told(journal: Journal) -> None:
     lease = acquired(journal, ANN)
     assert (lease.token, lease.owner, lease.host, lease.pid) == (1, str(ANN), ANN.host, 41)
-    assert leases.holder(journal, PLACE) == lease
-    [told] = journal.read(kinds=["LeaseTaken"])
-    assert (told.run_id, told.facts["token"], told.facts["resource"]) == ("run-1", 1, PLACE)
+    assert leases.holder(journal, RESOURCE) == lease
+    [event] = journal.read(kinds=["LeaseTaken"])
+    assert (event.run_id, event.facts["token"], event.facts["resource"]) == ("run-1", 1, RESOURCE)
 
 
 def test_a_held_place_is_refused_also_to_its_own_holder(journal: Journal) -> None:
     acquired(journal, ANN)
-    assert leases.acquire(journal, PLACE, BOB) is None
-    assert leases.acquire(journal, PLACE, ANN) is None
+    assert leases.acquire(journal, RESOURCE, BOB) is None
+    assert leases.acquire(journal, RESOURCE, ANN) is None
     assert leases.acquire(journal, "another place", BOB) is not None
 
 
 def test_the_token_rises_also_after_a_release(journal: Journal) -> None:
     lease = acquired(journal, ANN)
     assert leases.release(journal, lease)
-    assert leases.holder(journal, PLACE) is None
+    assert leases.holder(journal, RESOURCE) is None
     assert acquired(journal, BOB).token == 2
     assert not leases.release(journal, lease)
-    assert leases.holder(journal, PLACE) is not None
+    assert leases.holder(journal, RESOURCE) is not None
 
 
 def test_an_expired_lease_can_be_taken_with_a_higher_token(journal: Journal) -> None:
     acquired(journal, ANN, seconds=-1)
-    assert leases.holder(journal, PLACE) is None
+    assert leases.holder(journal, RESOURCE) is None
     assert acquired(journal, BOB).token == 2
-    told = journal.read(kinds=["LeaseTaken"])[-1]
-    assert told.facts["taken_from"] == str(ANN)
-    assert told.facts["because"] == "the lease had expired"
+    event = journal.read(kinds=["LeaseTaken"])[-1]
+    assert event.facts["taken_from"] == str(ANN)
+    assert event.facts["because"] == "the lease had expired"
 
 
 def test_a_heartbeat_holds_on(journal: Journal) -> None:
     lease = acquired(journal, ANN, seconds=-1)
     kept = leases.heartbeat(journal, lease, seconds=600)
     assert kept.token == lease.token
-    assert leases.holder(journal, PLACE) == kept
-    assert leases.acquire(journal, PLACE, BOB) is None
+    assert leases.holder(journal, RESOURCE) == kept
+    assert leases.acquire(journal, RESOURCE, BOB) is None
 
 
 def test_a_frozen_owner_finds_its_lease_lost(journal: Journal) -> None:
@@ -120,8 +120,8 @@ def test_a_frozen_owner_finds_its_lease_lost(journal: Journal) -> None:
     with pytest.raises(errors.LeaseLost, match="bob's laptop") as raised:
         leases.heartbeat(journal, frozen)
     assert raised.value.transient
-    [told] = journal.read(kinds=["LeaseLost"])
-    assert (told.actor, told.facts["holder"]) == (str(ANN), str(BOB))
+    [event] = journal.read(kinds=["LeaseLost"])
+    assert (event.actor, event.facts["holder"]) == (str(ANN), str(BOB))
 
 
 def test_a_lease_that_was_freed_by_others_is_lost_too(journal: Journal) -> None:
@@ -137,14 +137,14 @@ def test_all_leases_of_an_owner_are_freed_in_the_callers_transaction(journal: Jo
     leases.acquire(journal, "bob's place", BOB, seconds=600)
     with journal.writing() as connection:
         assert leases.free_all(journal, owner=str(ANN), connection=connection) == 2
-    assert leases.holder(journal, PLACE) is None
+    assert leases.holder(journal, RESOURCE) is None
     assert leases.holder(journal, "bob's place") is not None
 
 
 def test_takers_and_stoppers_never_wait_for_each_other(journal: Journal) -> None:
     def take_and_release(number: int) -> None:
         for _ in range(15):
-            lease = leases.acquire(journal, PLACE, replace(ANN, pid=number), run_id="run-1")
+            lease = leases.acquire(journal, RESOURCE, replace(ANN, pid=number), run_id="run-1")
             if lease is not None:
                 leases.release(journal, lease)
 
@@ -178,7 +178,7 @@ def test_a_publish_asks_inside_its_own_transaction(journal: Journal) -> None:
 def test_expiry_is_by_the_databases_clock(journal: Journal, plain: PlainSql) -> None:
     acquired(journal, ANN)
     plain.run("UPDATE leases SET expires_at = '2001-01-01 00:00:00+00:00'")
-    assert leases.holder(journal, PLACE) is None
+    assert leases.holder(journal, RESOURCE) is None
 
 
 def test_of_many_processes_that_race_exactly_one_wins(catalog_url: str) -> None:
@@ -201,10 +201,10 @@ def test_a_process_that_died_on_this_host_is_seen_at_once(
         assert heard(holder) == "ready"
         say(holder)
         assert heard(holder) == "1"
-        assert leases.acquire(journal, PLACE, Owner.this_process()) is None
+        assert leases.acquire(journal, RESOURCE, Owner.this_process()) is None
     finally:
         end(holder)
-    assert leases.holder(journal, PLACE) is None
+    assert leases.holder(journal, RESOURCE) is None
     taken = acquired(journal, Owner.this_process())
     assert taken.token == 2
     assert journal.read(kinds=["LeaseTaken"])[-1].facts["because"] == "its process is gone"

@@ -244,7 +244,7 @@ def test_ten_processes_may_make_the_same_catalog_at_once(empty_url: str, empty: 
     with ThreadPoolExecutor(10) as pool:  # they have all been started: let them go at once
         answers = list(pool.map(lambda process: process.communicate("\n", timeout=120), processes))
     assert [error for _said, error in answers if error] == []
-    assert {said for said, _error in answers} == {f"1 {len(DECLARED)}\n"}
+    assert {output for output, _error in answers} == {f"1 {len(DECLARED)}\n"}
     [(shipped,)] = empty.run("SELECT count(*) FROM changes")
     assert shipped == len(defaults.shipped())
 

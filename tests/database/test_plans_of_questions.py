@@ -19,7 +19,8 @@ from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.prepared import Prepared
 from goldsmith.catalog.rows import Row
-from goldsmith.engine import ledger, states
+from goldsmith.engine import ledger
+from goldsmith.engine.lake import table_states
 from goldsmith.journal import healing, incidents, runs
 from goldsmith.journal.definitions import (
     healing_uses,
@@ -30,9 +31,9 @@ from goldsmith.journal.definitions import (
 from goldsmith.journal.definitions import incidents as incidents_table
 from goldsmith.journal.definitions import runs as runs_table
 from goldsmith.journal.journal import Journal
-from goldsmith.planning.neighbourhood import Dataset
+from goldsmith.planning.stage_context import Dataset
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling.incidents import freshness
+from goldsmith.worker.incidents import freshness
 
 RUNS = 3000
 STAGES = 30
@@ -113,11 +114,11 @@ def plans(engine: sa.Engine) -> Iterator[list[str]]:
 
 
 def in_a_transaction(ask: Callable[[sa.Connection], object]) -> Callable[[Journal], None]:
-    def asked(journal: Journal) -> None:
+    def query(journal: Journal) -> None:
         with journal.writing() as connection:
             ask(connection)
 
-    return asked
+    return query
 
 
 T7 = Dataset("t7", None, Target(target_id="t7"), ())
@@ -136,7 +137,7 @@ T7 = Dataset("t7", None, Target(target_id="t7"), ())
         ),
         (lambda journal: runs.recent_runs(journal, request_id="q7"), ("ix_runs_request",)),
         (lambda journal: healing.failures_in_request(journal, "q7"), ("ix_runs_request",)),
-        (lambda journal: states.loads(T7, journal), ("ix_stage_runs_target",)),
+        (lambda journal: table_states.loads(T7, journal), ("ix_stage_runs_target",)),
         (lambda journal: healing.uses(journal, since=NOON), ("ix_healing_uses_at",)),
         (lambda journal: incidents.listed(journal), ("ix_incidents_status",)),
     ],
@@ -147,10 +148,10 @@ def test_it_is_found_by_an_index(
 ) -> None:
     with plans(long_ago.engine) as found:
         ask(long_ago)
-    told = "\n".join(found)
-    assert not re.search(r"\bSCAN\b|Seq Scan", told), told
+    query_plan = "\n".join(found)
+    assert not re.search(r"\bSCAN\b|Seq Scan", query_plan), query_plan
     for index in by:
-        assert index in told
+        assert index in query_plan
 
 
 def test_the_age_of_a_dataset_is_read_from_its_newest_stage_run(
@@ -169,10 +170,10 @@ def test_the_age_of_a_dataset_is_read_from_its_newest_stage_run(
     with catalog.change(actor="test") as change:
         change.put(rows)
     with plans(catalog.engine) as found:
-        ages = {one.dataset_id: one.last_update for one in freshness(runtime)}
+        ages = {dataset.dataset_id: dataset.last_update for dataset in freshness(runtime)}
     assert ages == {f"t{n}": NOON - timedelta(hours=n) for n in range(STAGES)}
-    told = [plan for plan in found if "stage_runs" in plan]
-    assert told
-    for plan in told:
+    relevant = [plan for plan in found if "stage_runs" in plan]
+    assert relevant
+    for plan in relevant:
         assert not re.search(r"SCAN stage_runs|Seq Scan on stage_runs|\bSort\b|B-TREE", plan), plan
         assert plan.count("ix_stage_runs_target") >= 2

@@ -38,10 +38,10 @@ def test_what_is_stored_is_the_same(catalog: Catalog) -> None:
     with database.writing(catalog.engine) as connection:
         assert Prepared(INSERT).run(connection, ROW) == 1
         connection.execute(INSERT, {**ROW, "stage_run_id": "try-2"})
-    one, other = rows(catalog)
-    assert {**one, "stage_run_id": "try-2"} == other
-    assert one["facts"] == ROW["facts"]
-    assert one["started_at"] == AT
+    first, second = rows(catalog)
+    assert {**first, "stage_run_id": "try-2"} == second
+    assert first["facts"] == ROW["facts"]
+    assert first["started_at"] == AT
 
 
 def test_columns_may_differ_from_one_call_to_the_next(catalog: Catalog) -> None:
@@ -63,7 +63,7 @@ def test_many_rows_go_at_once_and_none_is_fine(catalog: Catalog) -> None:
 
 
 def test_values_of_the_statement_itself_stay_and_given_ones_come_first(catalog: Catalog) -> None:
-    asked = Prepared(
+    statement = Prepared(
         sa.select(stage_runs.c.stage_run_id).where(
             stage_runs.c.status == "running", stage_runs.c.started_at >= sa.bindparam("since")
         )
@@ -71,9 +71,9 @@ def test_values_of_the_statement_itself_stay_and_given_ones_come_first(catalog: 
     with database.writing(catalog.engine) as connection:
         connection.execute(INSERT, ROW)
         connection.execute(INSERT, {**ROW, "stage_run_id": "try-2", "status": "failed"})
-        assert asked.rows(connection, {"since": AT}) == [("try-1",)]
-    assert asked.glance(catalog.engine, {"since": AT}) == [("try-1",)]
-    assert asked.glance(catalog.engine, {"since": AT.replace(year=2027)}) == []
+        assert statement.rows(connection, {"since": AT}) == [("try-1",)]
+    assert statement.glance(catalog.engine, {"since": AT}) == [("try-1",)]
+    assert statement.glance(catalog.engine, {"since": AT.replace(year=2027)}) == []
 
 
 def test_what_the_database_refuses_is_refused_as_by_sqlalchemy_and_undone(catalog: Catalog) -> None:

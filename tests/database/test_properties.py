@@ -14,11 +14,11 @@ from goldsmith.catalog import bundle
 from goldsmith.catalog.bundle import convert
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.changes import undo
-from goldsmith.catalog.columns import LARGEST_NUMBER, Column, Kind
+from goldsmith.catalog.columns import LARGEST_NUMBER, ColumnKind, DeclaredColumn
 from goldsmith.catalog.difference import Difference, difference
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.schema import DECLARED
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from plain_sql import REFUSED, PlainSql
 
 # One database for all examples of a test: each begins by emptying it.
@@ -48,41 +48,41 @@ json_values = st.recursive(
 json_objects = st.dictionaries(texts, json_values, max_size=3)
 
 
-def values_of(column: Column) -> st.SearchStrategy[Any]:
+def values_of(column: DeclaredColumn) -> st.SearchStrategy[Any]:
     """Anything a file may say in a column."""
-    if column.words:
-        return st.sampled_from(column.words)
+    if column.choices:
+        return st.sampled_from(column.choices)
     match column.kind:
-        case Kind.TEXT:
+        case ColumnKind.TEXT:
             return keys if column.is_key else texts
-        case Kind.FLAG:
+        case ColumnKind.FLAG:
             return st.booleans()
-        case Kind.WHOLE if column.is_key:
+        case ColumnKind.WHOLE if column.is_key:
             return st.integers(0, 3)
-        case Kind.WHOLE:
+        case ColumnKind.WHOLE:
             return st.integers(-LARGEST if column.least is None else int(column.least), LARGEST)
-        case Kind.NUMBER if column.most is not None:
+        case ColumnKind.NUMBER if column.most is not None:
             return st.floats(column.least, column.most)
-        case Kind.NUMBER:
+        case ColumnKind.NUMBER:
             return numbers if column.least is None else numbers.filter(lambda n: n >= 0)
-        case Kind.MOMENT:
+        case ColumnKind.MOMENT:
             moments = st.datetimes(datetime(1000, 1, 1), datetime(9998, 12, 31))
             return moments.map(lambda when: when.replace(tzinfo=UTC).isoformat())
-        case Kind.LIST:
+        case ColumnKind.LIST:
             return st.lists(json_objects, max_size=3)
-        case Kind.MAP:
+        case ColumnKind.MAP:
             return json_objects
-        case Kind.NAMES:
+        case ColumnKind.NAMES:
             return st.lists(texts, max_size=3) | texts
-        case Kind.POLICY:
+        case ColumnKind.POLICY:
             return texts | st.dictionaries(texts, texts, max_size=2)
 
 
 def rows_of_kind(kind: type[Row]) -> st.SearchStrategy[Row]:
     """Any row of a table, as a file would give it."""
-    said = {c.name: values_of(c).map(lambda v, c=c: convert(c, v)) for c in kind.table.in_files}
-    required = {name: said.pop(name) for name in kind.table.key}
-    optional = {name: said[name] for name in said if not kind.table.by_name[name].generated}
+    columns = {c.name: values_of(c).map(lambda v, c=c: convert(c, v)) for c in kind.table.in_files}
+    required = {name: columns.pop(name) for name in kind.table.key}
+    optional = {name: columns[name] for name in columns if not kind.table.by_name[name].generated}
     return st.fixed_dictionaries(required, optional=optional).map(lambda values: kind(**values))
 
 
@@ -111,11 +111,11 @@ def apply(catalog: Catalog, text: str) -> Difference:
     return found
 
 
-def anew(catalog: Catalog) -> Snapshot:
+def anew(catalog: Catalog) -> CatalogRows:
     return Catalog(catalog.engine).snapshot()
 
 
-def declared(rows: Snapshot) -> dict[str, dict[Any, Row]]:
+def declared(rows: CatalogRows) -> dict[str, dict[Any, Row]]:
     """Every row without what the database filled in."""
     return {
         kind.table.name: {
@@ -161,8 +161,10 @@ def test_any_catalog_can_be_made_of_any_other(
     assert not apply(catalog, everything)
 
 
-def _snapshot(rows: Sequence[Row]) -> Snapshot:
-    return Snapshot(0, {k.table.name: {r.key: r for r in rows if type(r) is k} for k in DECLARED})
+def _snapshot(rows: Sequence[Row]) -> CatalogRows:
+    return CatalogRows(
+        0, {k.table.name: {r.key: r for r in rows if type(r) is k} for k in DECLARED}
+    )
 
 
 #: What somebody types into `psql` or `sqlite3`; some of it the database refuses, now and then.
@@ -186,24 +188,24 @@ puts = st.lists(any_row, min_size=1, max_size=4, unique_by=lambda row: (type(row
 edits = st.one_of(
     puts.map(lambda rows: ("put", rows)),
     puts.map(lambda rows: ("remove", rows)),
-    st.integers(0, 20).map(lambda place: ("remove one", place)),
+    st.integers(0, 20).map(lambda index: ("remove one", index)),
     st.sampled_from(STATEMENTS).map(lambda statement: ("type", statement)),
 )
 
 
 def edit(change: tuple[str, Any], catalog: Catalog, plain: PlainSql) -> None:
-    what, said = change
+    what, argument = change
     if what == "put":
-        put(catalog, said)
+        put(catalog, argument)
     elif what == "type":
         try:
-            plain.run(said)
+            plain.run(argument)
         except REFUSED:
             return
     else:
         there = catalog.snapshot()
         rows = [row for kind in DECLARED for row in there.rows(kind)]
-        chosen = said if what == "remove" else rows[said : said + 1]
+        chosen = argument if what == "remove" else rows[argument : argument + 1]
         with catalog.change(actor="bob") as changing:
             changing.remove(chosen)
 

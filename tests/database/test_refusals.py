@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.catalog.columns import Column, Kind
+from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import Edge, RecoveryPath
 from goldsmith.catalog.errors import RowRefused
@@ -71,7 +71,7 @@ def accepted(plain: PlainSql, wrong: dict[tuple[str, str], list[str]]) -> list[s
     ]
 
 
-def columns(*kinds: Kind) -> list[tuple[tuple[str, str], Column]]:
+def columns(*kinds: ColumnKind) -> list[tuple[tuple[str, str], DeclaredColumn]]:
     """The columns of these kinds, each with its table's name and its own."""
     return [
         ((row.table.name, column.name), column)
@@ -92,7 +92,7 @@ def test_a_word_is_refused_in_every_flag(rows: Catalog, plain: PlainSql) -> None
     # PostgreSQL itself has words for its booleans, and 'false' is one of them.
     odd = [*WORDS, "'enabled'", "2", "-1", "NULL"]
     odd += ["'false'", "'true'", "'no'", "0.5", "x'00'"] if plain.is_sqlite else []
-    assert accepted(plain, {name: odd for name, _ in columns(Kind.FLAG)}) == []
+    assert accepted(plain, {name: odd for name, _ in columns(ColumnKind.FLAG)}) == []
 
 
 def test_the_word_false_in_a_flag_never_reads_as_true(rows: Catalog, plain: PlainSql) -> None:
@@ -118,14 +118,16 @@ def test_a_word_is_refused_in_every_number(rows: Catalog, plain: PlainSql) -> No
     odd = [*WORDS, "'ten'", "'10 '||'minutes'", "'1,5'"]
     odd += ["x'31'", "9e999", "-9e999"] if plain.is_sqlite else []
     not_finite = [] if plain.is_sqlite else ["'NaN'", "'Infinity'", "'-Infinity'"]
-    below = {name: ["-1"] for name, c in columns(Kind.WHOLE, Kind.NUMBER) if c.least == 0}
-    above = {name: ["2"] for name, c in columns(Kind.NUMBER) if c.most == 1}
-    wrong = {name: [*odd, *not_finite] for name, _ in columns(Kind.WHOLE, Kind.NUMBER)}
+    below = {
+        name: ["-1"] for name, c in columns(ColumnKind.WHOLE, ColumnKind.NUMBER) if c.least == 0
+    }
+    above = {name: ["2"] for name, c in columns(ColumnKind.NUMBER) if c.most == 1}
+    wrong = {name: [*odd, *not_finite] for name, _ in columns(ColumnKind.WHOLE, ColumnKind.NUMBER)}
     assert [accepted(plain, values) for values in (wrong, below, above)] == [[], [], []]
 
 
 def test_a_fraction_is_never_kept_in_a_whole_number(rows: Catalog, plain: PlainSql) -> None:
-    for (table, column), spec in columns(Kind.WHOLE):
+    for (table, column), spec in columns(ColumnKind.WHOLE):
         if not refused(plain, table, column, "1.5") and not spec.is_key:
             # PostgreSQL rounds it on the way in, as it does everywhere.
             assert not plain.is_sqlite
@@ -137,7 +139,7 @@ def test_an_unknown_word_is_refused_where_the_words_are_a_closed_set(
 ) -> None:
     odd = ["'sometimes'", "''", "'NORMAL'", "'merge '", "1"]
     odd += ["x'6b656570'"] if plain.is_sqlite else []
-    closed = [name for name, column in columns(Kind.TEXT) if column.words]
+    closed = [name for name, column in columns(ColumnKind.TEXT) if column.choices]
     assert ("pipelines", "criticality") in closed
     assert accepted(plain, dict.fromkeys(closed, odd)) == []
 
@@ -147,8 +149,10 @@ def test_json_that_is_malformed_or_of_the_wrong_shape_is_refused(
 ) -> None:
     anywhere = ["'{'", "'[1,]'", "'row_count'", "''", "'1'", "'\"word\"'", "'null'", "'true'"]
     anywhere += ["'NaN'", "'[NaN]'", "'{a: 1}'", "x'5b5d'", "x'7b7d'"] if plain.is_sqlite else []
-    shape = {Kind.LIST: "'{}'", Kind.MAP: "'[]'"}
-    wrong = {name: [*anywhere, shape[c.kind]] for name, c in columns(Kind.LIST, Kind.MAP)}
+    shape = {ColumnKind.LIST: "'{}'", ColumnKind.MAP: "'[]'"}
+    wrong = {
+        name: [*anywhere, shape[c.kind]] for name, c in columns(ColumnKind.LIST, ColumnKind.MAP)
+    }
     assert ("validation_rules", "check_def") in wrong
     assert accepted(plain, wrong) == []
 
@@ -172,7 +176,7 @@ def test_what_is_not_a_time_is_refused_in_a_moment(rows: Catalog, plain: PlainSq
         if plain.is_sqlite
         else ["'infinity'", "'-infinity'", "'10000-01-01'", "'0044-03-15 BC'"]
     )
-    assert accepted(plain, {name: odd for name, _ in columns(Kind.MOMENT)}) == []
+    assert accepted(plain, {name: odd for name, _ in columns(ColumnKind.MOMENT)}) == []
 
 
 @pytest.mark.parametrize(
@@ -203,12 +207,12 @@ def test_a_time_the_database_takes_is_one_we_can_read(
 def test_a_blob_is_refused_in_every_text_on_sqlite(rows: Catalog, plain: PlainSql) -> None:
     if not plain.is_sqlite:
         pytest.skip("PostgreSQL has no values of another type than their column's")
-    texts = columns(Kind.TEXT, Kind.NAMES, Kind.POLICY)
+    texts = columns(ColumnKind.TEXT, ColumnKind.NAMES, ColumnKind.POLICY)
     assert accepted(plain, {name: ["x'706970'"] for name, _ in texts}) == []
 
 
 def test_every_column_that_must_say_something_refuses_null(rows: Catalog, plain: PlainSql) -> None:
-    needed = [name for name, column in columns(*Kind) if column.required or column.is_key]
+    needed = [name for name, column in columns(*ColumnKind) if column.required or column.is_key]
     assert ("pipelines", "enabled") in needed
     assert accepted(plain, {name: ["NULL"] for name in needed}) == []
 
@@ -246,10 +250,10 @@ def test_whatever_was_refused_the_catalog_reads_as_before(rows: Catalog, plain: 
     before = Catalog(rows.engine).snapshot().tables
     for row in DECLARED:
         for column in row.table.columns:
-            if column.kind is not Kind.TEXT or column.words:
+            if column.kind is not ColumnKind.TEXT or column.choices:
                 refused(plain, row.table.name, column.name, "'{odd: words'")
     after = Catalog(rows.engine).snapshot()
-    text = (Kind.NAMES, Kind.POLICY)
+    text = (ColumnKind.NAMES, ColumnKind.POLICY)
     for row in DECLARED:
         kept = [c.name for c in row.table.columns if c.kind not in text]
         for key, was in before[row.table.name].items():

@@ -35,9 +35,9 @@ def test_what_was_asked_for_is_kept_as_it_was_asked(journal: Journal) -> None:
     kept = requests.put(journal, ORDERS, at=NOON)
     assert kept == ORDERS.with_(status="waiting", asked_at=NOON)
     assert requests.get(journal, "request-1") == kept
-    [told] = journal.read()
-    assert (told.kind, told.actor, told.pipeline_id) == ("RunRequested", "ann", "orders")
-    assert told.facts["options"] == {"full_refresh": True}
+    [event] = journal.read()
+    assert (event.kind, event.actor, event.pipeline_id) == ("RunRequested", "ann", "orders")
+    assert event.facts["options"] == {"full_refresh": True}
 
 
 def test_the_first_asked_for_is_due_first(journal: Journal) -> None:
@@ -72,7 +72,7 @@ def test_one_worker_takes_a_request(journal: Journal) -> None:
     assert requests.take(journal, "request-1", "w2") is None
     assert requests.take(journal, "nothing", "w2") is None
     assert due(journal) == []
-    assert [r.request_id for r in requests.standing(journal, RequestStatus.RUNNING)] == [
+    assert [r.request_id for r in requests.with_status(journal, RequestStatus.RUNNING)] == [
         "request-1"
     ]
 

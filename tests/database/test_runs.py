@@ -94,7 +94,7 @@ def test_an_unknown_run_names_the_nearest(journal: Journal) -> None:
     runs.start_run(journal, RUN)
     with pytest.raises(UnknownRun) as raised:
         runs.run(journal, "run-l")
-    assert raised.value.near == ("run-1",)
+    assert raised.value.suggestions == ("run-1",)
 
 
 def test_recent_runs_come_newest_first(journal: Journal) -> None:
@@ -103,8 +103,8 @@ def test_recent_runs_come_newest_first(journal: Journal) -> None:
         runs.start_run(journal, run, at=minutes(number))
     runs.finish_run(journal, "run-0", at=minutes(9))
 
-    def found(**asked: str | int) -> list[str]:
-        return [run.run_id for run in runs.recent_runs(journal, **asked)]  # type: ignore[arg-type]
+    def found(**filters: str | int) -> list[str]:
+        return [run.run_id for run in runs.recent_runs(journal, **filters)]  # type: ignore[arg-type]
 
     assert found() == ["run-2", "run-1", "run-0"]
     assert found(pipeline_id="orders") == ["run-2", "run-0"]
@@ -135,8 +135,8 @@ def test_a_stage_run_goes_through_its_steps(journal: Journal) -> None:
     )
     assert runs.stage_runs_of(journal, "run-1") == [ended]
     assert kinds(journal) == ["StageStarted", "StageStepped", "StageStepped", "StageFinished"]
-    told = journal.read()[-1]
-    assert (told.stage_order, told.attempt, told.facts["target_id"]) == (1, 1, "orders_bronze")
+    event = journal.read()[-1]
+    assert (event.stage_order, event.attempt, event.facts["target_id"]) == (1, 1, "orders_bronze")
 
 
 def test_a_stopped_stage_has_the_four_times_in_its_event(journal: Journal) -> None:

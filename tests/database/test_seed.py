@@ -17,8 +17,8 @@ from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row, by_key
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.schema import DECLARED
-from goldsmith.planning import applying
-from goldsmith.planning.surveyor import Surveyor
+from goldsmith.planning import apply_files
+from goldsmith.planning.catalog_indexer import CatalogIndexer
 from plain_sql import PlainSql
 from seed import STATEMENTS, YAML
 
@@ -95,10 +95,10 @@ TYPED_ROWS: tuple[Row, ...] = (
 )
 
 
-def apply_seed(surveyor: Surveyor) -> None:
-    said = bundle.load([("seed.yaml", YAML)])
-    proposal = applying.propose(surveyor, said)
-    applying.apply(surveyor, said, proposal, actor="ann", reason="the seed")
+def apply_seed(catalog_indexer: CatalogIndexer) -> None:
+    declared = bundle.load([("seed.yaml", YAML)])
+    proposal = apply_files.propose(catalog_indexer, declared)
+    apply_files.apply(catalog_indexer, declared, proposal, actor="ann", reason="the seed")
 
 
 def rows_of(catalog: Catalog) -> dict[tuple[str, tuple[Any, ...]], Row]:
@@ -116,15 +116,15 @@ def expected(*rows: Row) -> dict[tuple[str, tuple[Any, ...]], Row]:
     return {(row.table.name, row.key): row for row in (*defaults.shipped(), *rows)}
 
 
-def test_the_seeds_yaml_gives_these_rows(catalog: Catalog, surveyor: Surveyor) -> None:
-    apply_seed(surveyor)
+def test_the_seeds_yaml_gives_these_rows(catalog: Catalog, catalog_indexer: CatalogIndexer) -> None:
+    apply_seed(catalog_indexer)
     assert rows_of(catalog) == expected(*DECLARED_ROWS)
 
 
 def test_the_seeds_statements_run_after_the_yaml_and_add_these_rows(
-    catalog: Catalog, surveyor: Surveyor, plain: PlainSql
+    catalog: Catalog, catalog_indexer: CatalogIndexer, plain: PlainSql
 ) -> None:
-    apply_seed(surveyor)
+    apply_seed(catalog_indexer)
     for statement in STATEMENTS:
         plain.run(statement)
     assert rows_of(catalog) == expected(*DECLARED_ROWS, *TYPED_ROWS)
@@ -159,12 +159,12 @@ def test_the_seeds_statements_alone_give_a_complete_stage(
 
 
 def test_the_seeds_yaml_and_statements_leave_no_errors_of_integrity(
-    surveyor: Surveyor, plain: PlainSql
+    catalog_indexer: CatalogIndexer, plain: PlainSql
 ) -> None:
-    apply_seed(surveyor)
+    apply_seed(catalog_indexer)
     for statement in STATEMENTS:
         plain.run(statement)
-    assert surveyor.survey().errors == ()
+    assert catalog_indexer.catalog_index().errors == ()
 
 
 #: Only the seed's columns, as its CREATE TABLE statements name them.

@@ -52,7 +52,8 @@ def all_at_once(url: str) -> dict[str, Any]:
         answers = list(pool.map(lambda process: process.communicate("\n", timeout=300), processes))
     assert [error for _said, error in answers if error] == []
     return {
-        name: json.loads(said) for (_kind, name, _n), (said, _) in zip(WORK, answers, strict=True)
+        name: json.loads(output)
+        for (_kind, name, _n), (output, _) in zip(WORK, answers, strict=True)
     }
 
 
@@ -67,18 +68,18 @@ def test_ten_processes_at_once_lose_nothing(catalog_url: str, plain: PlainSql) -
     )
     plain.run("INSERT INTO pipelines (pipeline_id, sla_minutes) VALUES ('counter', 0)")
     start = plain.revision()
-    said = all_at_once(catalog_url)
+    answers = all_at_once(catalog_url)
 
     catalog = Catalog.open(catalog_url)
-    told = history(catalog)[::-1]
+    changes = history(catalog)[::-1]
     rows = catalog.snapshot()
     newest = catalog.revision()
     catalog.close()
-    new = [change for change in told if change.revision > start]
+    new = [change for change in changes if change.revision > start]
 
     # Every apply is there, all of its rows in the one revision it was told.
     for name in ("ann", "bob", "carl"):
-        for done in said[name]:
+        for done in answers[name]:
             mine = [c for c in new if (c.actor, c.reason) == (name, done["reason"])]
             assert len(mine) == done["rows"] >= 3
             assert {c.revision for c in mine} == {done["revision"]}
@@ -89,7 +90,7 @@ def test_ten_processes_at_once_lose_nothing(catalog_url: str, plain: PlainSql) -
         for c in new
         if c.table == "targets" and c.operation == "update" and c.after
     )
-    assert marks == Counter([mark for name in ("dora", "emil", "fay") for mark in said[name]])
+    assert marks == Counter([mark for name in ("dora", "emil", "fay") for mark in answers[name]])
     counted = [
         c.after["sla_minutes"]
         for c in new
@@ -101,29 +102,29 @@ def test_ten_processes_at_once_lose_nothing(catalog_url: str, plain: PlainSql) -
     assert counter.sla_minutes == 30
 
     # Every change and its undo are there, in revisions of their own.
-    for revision in said["gus"]:
+    for revision in answers["gus"]:
         assert [c.operation for c in new if c.revision == revision] == ["insert"]
     taken_back = [c for c in new if (c.actor, c.operation) == ("gus", "delete")]
-    assert [c.reason for c in taken_back] == [f"undo of revision {n}" for n in said["gus"]]
+    assert [c.reason for c in taken_back] == [f"undo of revision {n}" for n in answers["gus"]]
 
     # History is complete and in order, and the revision never went back.
-    assert [c.change_id for c in told] == sorted({c.change_id for c in told})
-    revisions = [c.revision for c in told]
+    assert [c.change_id for c in changes] == sorted({c.change_id for c in changes})
+    revisions = [c.revision for c in changes]
     assert revisions == sorted(revisions)
     assert set(revisions) == set(range(1, newest + 1))
     for name in ("hanna", "ivo", "jo"):
-        assert said[name] == sorted(said[name])
+        assert answers[name] == sorted(answers[name])
 
     # Replayed from nothing, history gives the rows there are.
     replayed: dict[tuple[str, tuple[Any, ...]], Row] = {}
-    for change in told:
-        place = (change.table, change.key)
-        assert image(change, "before") == replayed.get(place), change
+    for change in changes:
+        table_and_key = (change.table, change.key)
+        assert image(change, "before") == replayed.get(table_and_key), change
         after = image(change, "after")
         if after is None:
-            del replayed[place]
+            del replayed[table_and_key]
         else:
-            replayed[place] = after
+            replayed[table_and_key] = after
     assert replayed == {
         (kind.table.name, key): row for kind in DECLARED for key, row in rows.table(kind).items()
     }

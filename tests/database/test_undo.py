@@ -180,11 +180,11 @@ def test_a_row_that_is_again_as_the_revision_left_it_can_be_undone(
 
 def test_an_undo_calls_whoever_wants_to_know_in_its_own_transaction(catalog: Catalog) -> None:
     revision = put(catalog, ORDERS, LOAD)
-    told: list[tuple[int, int]] = []
-    undo(catalog, actor="ann", revision=revision, then=lambda c, n: told.append((c.revision, n)))
-    assert told == [(revision + 1, 2)]
-    undo(catalog, actor="ann", revision=revision + 1, dry_run=True, then=lambda *_: told.clear())
-    assert told == [(revision + 1, 2)]
+    calls: list[tuple[int, int]] = []
+    undo(catalog, actor="ann", revision=revision, then=lambda c, n: calls.append((c.revision, n)))
+    assert calls == [(revision + 1, 2)]
+    undo(catalog, actor="ann", revision=revision + 1, dry_run=True, then=lambda *_: calls.clear())
+    assert calls == [(revision + 1, 2)]
 
 
 def test_a_row_deleted_since_is_refused_and_said_to_be_gone(catalog: Catalog) -> None:
@@ -194,12 +194,12 @@ def test_a_row_deleted_since_is_refused_and_said_to_be_gone(catalog: Catalog) ->
         undo(catalog, actor="bob", revision=revision)
 
 
-@pytest.mark.parametrize("asked", [{"revision": 10_000}, {"since": 10_000}, {"since": -1}])
-def test_a_revision_that_never_was_is_refused(asked: dict[str, int], catalog: Catalog) -> None:
+@pytest.mark.parametrize("arguments", [{"revision": 10_000}, {"since": 10_000}, {"since": -1}])
+def test_a_revision_that_never_was_is_refused(arguments: dict[str, int], catalog: Catalog) -> None:
     put(catalog, ORDERS)
     newest = catalog.revision()
     with pytest.raises(UnknownRevision) as raised:
-        undo(catalog, actor="bob", **asked)
+        undo(catalog, actor="bob", **arguments)
     assert raised.value.newest == newest
     assert catalog.revision() == newest
 
@@ -248,11 +248,11 @@ def test_a_shipped_row_is_marked_as_shipped_again(catalog: Catalog) -> None:
 def test_a_dry_run_says_what_it_would_do_and_changes_nothing(catalog: Catalog) -> None:
     put(catalog, ORDERS)
     revision = put(catalog, ORDERS.with_(owner="bob"), LOAD)
-    before, told = rows_of(catalog), history(catalog)
+    before, changes_before = rows_of(catalog), history(catalog)
     undone = undo(catalog, actor="ann", revision=revision, dry_run=True)
     assert undone == [(ORDERS.with_(owner="bob"), ORDERS), (LOAD, None)]
     assert rows_of(catalog) == before
-    assert history(catalog) == told
+    assert history(catalog) == changes_before
     assert catalog.revision() == revision
 
 

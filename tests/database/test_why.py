@@ -73,8 +73,8 @@ def stage_run(order: int, name: str) -> StageRun:
 
 def start(journal: Journal) -> None:
     """A run of orders comes to the shaping of its first stage."""
-    asked = Run(run_id="run-1", pipeline_id="orders", asked_by="ann", request_id="request-1")
-    runs.start_run(journal, asked)
+    run = Run(run_id="run-1", pipeline_id="orders", asked_by="ann", request_id="request-1")
+    runs.start_run(journal, run)
     stage_runs.start_stage_run(journal, stage_run(1, "load"))
     stage_runs.step(journal, "try-1", "shape")
 
@@ -89,9 +89,9 @@ def fail(journal: Journal) -> None:
     runs.finish_run(journal, "run-1", RunFailed(**failed))
 
 
-@pytest.mark.parametrize("word", ["orders", "pipeline:orders", "orders-2", "stage:orders-2"])
-def test_what_nobody_asked_for_never_ran(catalog_url: str, word: str) -> None:
-    answer = why(catalog_url, word)
+@pytest.mark.parametrize("name", ["orders", "pipeline:orders", "orders-2", "stage:orders-2"])
+def test_what_nobody_asked_for_never_ran(catalog_url: str, name: str) -> None:
+    answer = why(catalog_url, name)
     assert answer.state == "never ran"
     assert answer.because == "It never ran: nobody asked for it, and it has no schedule."
 
@@ -105,16 +105,16 @@ def test_what_runs_says_who_asked(catalog_url: str, journal: Journal) -> None:
     answer = why(catalog_url, "orders")
     assert answer.state == "running"
     assert answer.because == "Run run-1 is running, asked for by ann."
-    said = [reason.says for reason in answer.reasons]
-    assert "Stage orders-1 (load) is running in step 'shape'." in said
+    sentences = [reason.says for reason in answer.reasons]
+    assert "Stage orders-1 (load) is running in step 'shape'." in sentences
     assert why(catalog_url, "orders-1").state == "running"
 
 
 def test_what_waits_says_for_what(catalog_url: str, journal: Journal) -> None:
     requests.put(journal, Request(request_id="request-1", pipelines=("orders",)))
     requests.wait(journal, "request-1", "3 of 3 slots are taken")
-    for word in ("orders", "orders-1", "request-1", "request:request-1"):
-        answer = why(catalog_url, word)
+    for name in ("orders", "orders-1", "request-1", "request:request-1"):
+        answer = why(catalog_url, name)
         assert answer.state == "waiting"
         assert answer.because == "Request request-1 waits: 3 of 3 slots are taken."
     assert why(catalog_url, "users").state == "never ran"
@@ -125,16 +125,16 @@ def test_what_failed_says_its_code_and_what_it_blocked(catalog_url: str, journal
     answer = why(catalog_url, "orders")
     assert answer.state == "failed"
     assert answer.because == "Run run-1 failed: DiskFull: No room is left."
-    said = [reason.says for reason in answer.reasons]
-    assert "Stage orders-1 (load) failed in step 'shape': DiskFull: No room is left." in said
-    assert "Stage orders-2 (clean) is blocked: orders-1 failed." in said
+    sentences = [reason.says for reason in answer.reasons]
+    assert "Stage orders-1 (load) failed in step 'shape': DiskFull: No room is left." in sentences
+    assert "Stage orders-2 (clean) is blocked: orders-1 failed." in sentences
     assert why(catalog_url, "orders-2").state == "blocked"
 
 
 def test_a_run_tells_its_whole_story_newest_first(catalog_url: str, journal: Journal) -> None:
     fail(journal)
-    for word in ("run-1", "run:run-1", "try-1"):
-        answer = why(catalog_url, word)
+    for name in ("run-1", "run:run-1", "try-1"):
+        answer = why(catalog_url, name)
         assert (answer.subject, answer.state) == ("run:run-1", "failed")
     moments = [reason.at for reason in answer.reasons]
     assert moments == sorted(moments, reverse=True)  # type: ignore[type-var]
@@ -149,7 +149,7 @@ def test_an_interrupted_run_says_what_was_found(catalog_url: str, journal: Journ
 
 
 @pytest.mark.parametrize(
-    ("entity", "word"),
+    ("entity", "name"),
     [
         (("everything", "*"), "everything"),
         (("everything", "*"), "orders"),
@@ -163,10 +163,10 @@ def test_an_interrupted_run_says_what_was_found(catalog_url: str, journal: Journ
     ],
 )
 def test_what_is_stopped_says_by_whom_and_why(
-    catalog: Catalog, catalog_url: str, entity: tuple[str, str], word: str
+    catalog: Catalog, catalog_url: str, entity: tuple[str, str], name: str
 ) -> None:
     stop(catalog, *entity)
-    answer = why(catalog_url, word)
+    answer = why(catalog_url, name)
     what = "everything" if entity[0] == "everything" else ":".join(entity)
     assert answer.state == "stopped"
     assert answer.because.endswith(f"bob stopped {what} by a flag: the vendor is down.")
@@ -212,12 +212,12 @@ def test_a_dataset_stands_as_the_stage_that_writes_it(catalog_url: str, journal:
     assert source.because == "No stage writes it; it is read by stage:orders-1."
 
 
-@pytest.mark.parametrize("word", ["ordes", "pipeline:ordres", "run:run-9", "", "'; --", "a:b"])
-def test_an_unknown_name_is_an_error(catalog_url: str, word: str) -> None:
+@pytest.mark.parametrize("name", ["ordes", "pipeline:ordres", "run:run-9", "", "'; --", "a:b"])
+def test_an_unknown_name_is_an_error(catalog_url: str, name: str) -> None:
     with pytest.raises(UnknownEntity) as raised:
-        why(catalog_url, word)
+        why(catalog_url, name)
     assert raised.value.exit_code == 2
-    assert ("orders" in raised.value.hint) is word.endswith(("ordes", "ordres"))
+    assert ("orders" in raised.value.hint) is name.endswith(("ordes", "ordres"))
 
 
 def test_the_command_answers_in_words_and_in_json(
@@ -226,19 +226,19 @@ def test_the_command_answers_in_words_and_in_json(
     fail(journal)
     (tmp_path / "goldsmith.toml").write_text(f'[catalog]\nurl = "{catalog_url}"\n')
 
-    def asked(*words: str) -> str:
-        said = CliRunner().invoke(goldsmith, ["--project", str(tmp_path), *words])
-        assert said.exit_code == 0, said.output
-        return said.output
+    def invoke(*arguments: str) -> str:
+        result = CliRunner().invoke(goldsmith, ["--project", str(tmp_path), *arguments])
+        assert result.exit_code == 0, result.output
+        return result.output
 
-    assert "pipeline:orders (failed)" in asked("why", "orders")
-    assert json.loads(asked("why", "orders", "--json"))["state"] == "failed"
-    assert "run-1" in asked("runs", "list")
-    [run] = json.loads(asked("runs", "list", "--status", "failed", "--json"))
+    assert "pipeline:orders (failed)" in invoke("why", "orders")
+    assert json.loads(invoke("why", "orders", "--json"))["state"] == "failed"
+    assert "run-1" in invoke("runs", "list")
+    [run] = json.loads(invoke("runs", "list", "--status", "failed", "--json"))
     assert run["error_code"] == "DiskFull"
-    assert json.loads(asked("runs", "list", "--pipeline", "users", "--json")) == []
-    assert "No such runs." in asked("runs", "list", "--pipeline", "users")
-    shown = json.loads(asked("runs", "show", "run-1", "--json"))
+    assert json.loads(invoke("runs", "list", "--pipeline", "users", "--json")) == []
+    assert "No such runs." in invoke("runs", "list", "--pipeline", "users")
+    shown = json.loads(invoke("runs", "show", "run-1", "--json"))
     assert [stage["status"] for stage in shown["stage_runs"]] == ["failed", "blocked"]
     assert shown["events"][0]["kind"] == "RunStarted"
-    assert "DiskFull: No room is left." in asked("runs", "show", "run-1")
+    assert "DiskFull: No room is left." in invoke("runs", "show", "run-1")

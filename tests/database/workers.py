@@ -36,18 +36,18 @@ def apply(url: str, name: str, times: int) -> list[dict[str, Any]]:
     """Apply files, one row of which everybody fights over; the revisions and how many rows."""
     from goldsmith.catalog import bundle
     from goldsmith.catalog.catalog import Catalog
-    from goldsmith.planning import applying
-    from goldsmith.planning.surveyor import Surveyor
+    from goldsmith.planning import apply_files
+    from goldsmith.planning.catalog_indexer import CatalogIndexer
 
     catalog = Catalog.open(url)
-    surveyor = Surveyor(catalog)
+    catalog_indexer = CatalogIndexer(catalog)
     done = []
     for turn in range(times):
         files = bundle.load([("a.yaml", BUNDLE.format(name=name, turn=turn))])
-        proposal = applying.propose(surveyor, files)
+        proposal = apply_files.propose(catalog_indexer, files)
         reason = f"{name} {turn}"
-        revision, found = applying.apply(
-            surveyor, files, proposal, actor=name, reason=reason, as_shown=False
+        revision, found = apply_files.apply(
+            catalog_indexer, files, proposal, actor=name, reason=reason, as_shown=False
         )
         done.append({"reason": reason, "revision": revision, "rows": len(found.rows)})
     catalog.close()
@@ -95,20 +95,20 @@ def plan(url: str, name: str, times: int) -> list[int]:
     """Plan again and again; the revisions the plans were made from."""
     from goldsmith.catalog.catalog import Catalog
     from goldsmith.planning import planner
-    from goldsmith.planning.surveyor import Surveyor
+    from goldsmith.planning.catalog_indexer import CatalogIndexer
 
     catalog = Catalog.open(url)
-    surveyor = Surveyor(catalog)
+    catalog_indexer = CatalogIndexer(catalog)
     revisions = []
     for _ in range(times):
-        survey = surveyor.survey()
+        catalog_index = catalog_indexer.catalog_index()
         try:
-            made = planner.plan(survey, (), now=datetime.now(UTC), environment=name)
+            made = planner.plan(catalog_index, (), now=datetime.now(UTC), environment=name)
         except planner.CatalogHasErrors:
             pass  # somebody is between two statements of his; that is an answer too
         else:
             assert len(made.stages) == len({stage.stage_id for stage in made.stages})
-        revisions.append(survey.rows.revision)
+        revisions.append(catalog_index.rows.revision)
     catalog.close()
     return revisions
 
@@ -125,7 +125,7 @@ if __name__ == "__main__":
     kind, url, name, times = sys.argv[1:]
     # Imported before anybody begins, so that they really are at it together.
     needs = {
-        "apply": ["planning.applying"],
+        "apply": ["planning.apply_files"],
         "plan": ["planning.planner"],
         "undo": ["catalog.changes"],
     }

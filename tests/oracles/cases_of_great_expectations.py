@@ -16,5 +16,5 @@ _TURNS = 3
 def cases() -> Iterator[dict[str, Any]]:
     """A table and what is asked of it, in the form of `checks try --jsonl`."""
     every = chain(numbers.tables(), texts.tables(), times.tables(), several.tables())
-    for place, table in enumerate(every):
-        yield replace(table, asked=table.asked[place % _TURNS :: _TURNS]).case(place)
+    for index, table in enumerate(every):
+        yield replace(table, expected=table.expected[index % _TURNS :: _TURNS]).case(index)

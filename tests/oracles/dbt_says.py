@@ -54,13 +54,13 @@ class Project:
         assert built.returncode == 0, built.stdout[-3000:]
         self._run("test")
         results = json.loads((self.folder / "target" / "run_results.json").read_text())["results"]
-        said: dict[tuple[int, int], str] = {}
+        statuses: dict[tuple[int, int], str] = {}
         for result in results:
             name = result["unique_id"].split(".")[2]
             if name.startswith("check_"):
                 _, case, check = name.split("_")
-                said[int(case), int(check)] = str(result["status"])
-        return said
+                statuses[int(case), int(check)] = str(result["status"])
+        return statuses
 
     def _write(self, cases: Sequence[Mapping[str, Any]], packages: list[Any]) -> None:
         models = self.folder / "models"
@@ -80,10 +80,10 @@ class Project:
         schema = {"version": 2, "models": tested}
         (models / "schema.yml").write_text(yaml.safe_dump(schema, sort_keys=False))
 
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def _run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "PYTHONPATH": ""}
         return subprocess.run(
-            [str(self.dbt), *words, "--profiles-dir", "."],
+            [str(self.dbt), *arguments, "--profiles-dir", "."],
             cwd=self.folder,
             capture_output=True,
             text=True,
@@ -114,7 +114,7 @@ def _literal(value: Any) -> str:
 
 def _tested(model: str, number: int, checks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     tests: list[Any] = []
-    for place, check in enumerate(checks):
+    for index, check in enumerate(checks):
         settings = {name: value for name, value in check.items() if name != "type"}
         if "column" in settings:
             settings["column_name"] = settings.pop("column")
@@ -122,5 +122,5 @@ def _tested(model: str, number: int, checks: Sequence[Mapping[str, Any]]) -> dic
             if name in settings:
                 settings[name] = f"ref('{model}_{settings[name]}')"
         kind = check["type"].removeprefix("dbt.")
-        tests.append({kind: {"name": f"check_{number}_{place}", **settings}})
+        tests.append({kind: {"name": f"check_{number}_{index}", **settings}})
     return {"name": model, "data_tests": tests}

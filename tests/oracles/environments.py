@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from pyspark import __version__ as spark_version
 
-from goldsmith.engine.java import cache_folder
+from goldsmith.setup.java import cache_folder
 
 _PACKAGES = {
     "great_expectations": ("great_expectations>=1.9,<2", "pandas", f"pyspark=={spark_version}"),

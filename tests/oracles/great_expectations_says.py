@@ -95,41 +95,48 @@ def pandas_batches(context: Any) -> Any:
 
 def verdicts(batch: Any, checks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """All in one go; where one of them raises, it and its neighbours are asked one by one."""
-    made = [expectation_of(check, place) for place, check in enumerate(checks)]
-    sound = {place: one for place, one in enumerate(made) if not isinstance(one, dict)}
+    made = [expectation_of(check, index) for index, check in enumerate(checks)]
+    sound = {
+        index: expectation
+        for index, expectation in enumerate(made)
+        if not isinstance(expectation, dict)
+    }
     together = ExpectationSuite(name=f"suite_{next(NUMBERS)}", expectations=list(sound.values()))
     answers: dict[int, dict[str, Any]] = {}
     # They come in an order of their own.
     for result in batch.validate(together, result_format="SUMMARY").results:
-        place = result.expectation_config.meta["place"]
-        answers[place] = verdict(result)
-        if "raised" in answers[place]:
-            answers[place] = verdict(batch.validate(sound[place], result_format="SUMMARY"))
-    return [one if isinstance(one, dict) else answers[place] for place, one in enumerate(made)]
+        index = result.expectation_config.meta["place"]
+        answers[index] = verdict(result)
+        if "raised" in answers[index]:
+            answers[index] = verdict(batch.validate(sound[index], result_format="SUMMARY"))
+    return [
+        expectation if isinstance(expectation, dict) else answers[index]
+        for index, expectation in enumerate(made)
+    ]
 
 
-def expectation_of(check: dict[str, Any], place: int) -> Any:
+def expectation_of(check: dict[str, Any], index: int) -> Any:
     """The expectation, or why there is none."""
     settings = {name: value for name, value in check.items() if name != "type"}
     kind = "".join(part.capitalize() for part in check["type"].split("_"))
     try:
         return getattr(expectations, kind.replace("Ab", "AB"))(
-            **{**settings, "meta": {"place": place}}
+            **{**settings, "meta": {"place": index}}
         )
     except Exception as error:
         return {"raised": f"{type(error).__name__}: {error}"[:300]}
 
 
 def verdict(result: Any) -> dict[str, Any]:
-    said = result.to_json_dict()
-    raised = said.get("exception_info") or {}
+    described = result.to_json_dict()
+    raised = described.get("exception_info") or {}
     if raised.get("raised_exception") or any(
-        isinstance(one, dict) and one.get("raised_exception") for one in raised.values()
+        isinstance(value, dict) and value.get("raised_exception") for value in raised.values()
     ):
         return {"raised": str(raised)[:600]}
-    found = said.get("result", {})
+    found = described.get("result", {})
     return {
-        "passed": bool(said["success"]),
+        "passed": bool(described["success"]),
         "broken": found.get("unexpected_count"),
         "observed": found.get("observed_value"),
         "of": found.get("element_count"),

@@ -85,7 +85,7 @@ def _outside(value: Any, check: dict[str, Any]) -> bool:
 
 def _matches(check: dict[str, Any], row: Row) -> list[bool]:
     value = row[check["column"]]
-    return [re.search(one, value) is not None for one in check["pattern"]]
+    return [re.search(pattern, value) is not None for pattern in check["pattern"]]
 
 
 def _like(check: dict[str, Any], row: Row) -> bool:
@@ -94,12 +94,12 @@ def _like(check: dict[str, Any], row: Row) -> bool:
 
 
 def _compares(check: dict[str, Any], row: Row) -> bool:
-    one, other = row[check["column"]], row[check["other"]]
+    left, right = row[check["column"]], row[check["other"]]
     if check["operator"] in ("=", "!="):
-        return (one == other) == (check["operator"] == "=")
-    if one is None or other is None:  # neither smaller nor greater: nothing is broken
+        return (left == right) == (check["operator"] == "=")
+    if left is None or right is None:  # neither smaller nor greater: nothing is broken
         return True
-    return {"<": one < other, "<=": one <= other, ">": one > other, ">=": one >= other}[
+    return {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[
         check["operator"]
     ]
 
@@ -128,7 +128,7 @@ ROWS: dict[str, Callable[[dict[str, Any], Row], bool]] = {
         sum(row[name] or 0 for name in check["columns"]) != check["equals"]
     ),
     "unique_within_row": lambda check, row: any(
-        row[one] == row[other] for one, other in combinations(check["columns"], 2)
+        row[left] == row[right] for left, right in combinations(check["columns"], 2)
     ),
     "pair_in_set": lambda check, row: (
         [row[name] for name in check["columns"]] not in check["values"]
@@ -148,7 +148,7 @@ def _keys(
 
     def left_out(row: Row) -> bool:
         return nulls != "equal" and (all if check.get("ignore") == "all" else any)(
-            one is None for one in key(row)
+            value is None for value in key(row)
         )
 
     often = Counter(key(row) for row in rows if not left_out(row))

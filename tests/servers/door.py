@@ -31,8 +31,11 @@ class Door:
         if self.says is None or (self.lets_in is not None and f"={self.lets_in}/" in signed):
             return None
         self.refused += 1
-        status, words = _REASONS[self.says]
-        return status, f"<Error><Code>{self.says}</Code><Message>{words}</Message></Error>".encode()
+        status, message = _REASONS[self.says]
+        return (
+            status,
+            f"<Error><Code>{self.says}</Code><Message>{message}</Message></Error>".encode(),
+        )
 
 
 @contextlib.contextmanager
@@ -45,18 +48,18 @@ def before(endpoint: str) -> Iterator[Door]:
 
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            said = door.answer(self.headers.get("Authorization", ""))
-            if said is not None:
-                self._send(said[0], {"Content-Type": "application/xml"}, said[1])
+            refusal = door.answer(self.headers.get("Authorization", ""))
+            if refusal is not None:
+                self._send(refusal[0], {"Content-Type": "application/xml"}, refusal[1])
                 return
             connection = http.client.HTTPConnection(str(behind.hostname), behind.port)
             with contextlib.closing(connection):
                 kept = {n: v for n, v in self.headers.items() if n.lower() not in _HOP}
                 connection.request(self.command, self.path, body, kept)
                 answer = connection.getresponse()
-                told = {n: v for n, v in answer.getheaders() if n.lower() not in _HOP}
+                headers = {n: v for n, v in answer.getheaders() if n.lower() not in _HOP}
                 length = answer.getheader("Content-Length")
-                self._send(answer.status, told, answer.read(), length)
+                self._send(answer.status, headers, answer.read(), length)
 
         do_HEAD = do_PUT = do_POST = do_DELETE = do_GET  # noqa: N815
 

@@ -124,8 +124,8 @@ class Session:
             if code == _CANCEL_REQUEST:
                 self._backend.sendall(struct.pack("!II", size, code) + rest)
                 return False
-            said = rest.rstrip(b"\0").split(b"\0")
-            pairs = zip(said[::2], said[1::2], strict=False)
+            parameters = rest.rstrip(b"\0").split(b"\0")
+            pairs = zip(parameters[::2], parameters[1::2], strict=False)
             kept = b"".join(k + b"\0" + v + b"\0" for k, v in pairs if k not in _NOT_FOR_POSTGRES)
             body = struct.pack("!I", code) + kept + b"\0"
             self._backend.sendall(struct.pack("!I", len(body) + 4) + body)
@@ -203,9 +203,13 @@ class Session:
         self._status = answer.ready
 
     def _copy(self, text: str) -> Answer:
-        asked = sql.COPY.match(text)
-        assert asked is not None
-        table, address, options = sql.folded(asked["table"]), asked["address"], asked["options"]
+        match = sql.COPY.match(text)
+        assert match is not None
+        table, address, options = (
+            sql.folded(match["table"]),
+            match["address"],
+            match["options"],
+        )
         if problem := sql.copy_problem(options):
             return self._fail("42601", problem)
         described = self._ask(f"SELECT * FROM {table} LIMIT 0")
@@ -221,9 +225,9 @@ class Session:
         return Answer(tag=b"COPY\0", ready=answer.ready)
 
     def _unload(self, text: str) -> Answer:
-        asked = sql.UNLOAD.match(text)
-        assert asked is not None
-        query = sql.rewritten(asked["query"].replace("''", "'"))
+        match = sql.UNLOAD.match(text)
+        assert match is not None
+        query = sql.rewritten(match["query"].replace("''", "'"))
         described = self._ask(f"SELECT * FROM ({query}) AS q LIMIT 0")
         if described.error is not None:
             return described
@@ -231,7 +235,7 @@ class Session:
         answer = self._ask(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)")
         if answer.error is None:
             rows = b"".join(answer.copied)
-            unload_table(self._server.s3, asked["address"], asked["options"], columns, rows)
+            unload_table(self._server.s3, match["address"], match["options"], columns, rows)
             answer.tag = b"UNLOAD\0"
         return answer
 

@@ -87,9 +87,9 @@ def rewritten(text: str, *, in_transaction: bool = False) -> str:
     # Keys of the layout are names in parentheses; the names go first.
     text = _KEYS.sub(r"\1()", text)
     parts = _QUOTED.split(text)
-    for place in range(0, len(parts), 2):
+    for index in range(0, len(parts), 2):
         for pattern, instead in _NOT_IN_POSTGRES:
-            parts[place] = re.sub(pattern, instead, parts[place], flags=re.I)
+            parts[index] = re.sub(pattern, instead, parts[index], flags=re.I)
     return "".join(parts)
 
 
@@ -119,12 +119,12 @@ def raising(state: str, says: str) -> str:
 
 def copy_problem(options: str) -> str | None:
     """What Redshift would mind of the options of a COPY."""
-    words = {word.lower() for word in re.findall(r"\w+", re.sub(r"'[^']*'", "", options))}
-    if "iam_role" not in words:
+    keywords = {keyword.lower() for keyword in re.findall(r"\w+", re.sub(r"'[^']*'", "", options))}
+    if "iam_role" not in keywords:
         return "COPY needs IAM_ROLE or other credentials"
-    if "parquet" not in words:
+    if "parquet" not in keywords:
         return "The stand-in copies Parquet only"
-    unknown = words - _COPY_WORDS
+    unknown = keywords - _COPY_WORDS
     return (
         f"{', '.join(sorted(unknown))} is not supported for PARQUET based COPY" if unknown else None
     )

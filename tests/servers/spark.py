@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from goldsmith.engine import jars, java
+from goldsmith.setup import jars, java
 
 _BIN = Path(pyspark.__file__).parent / "bin"
 _STARTS_WITHIN = 120.0
@@ -51,9 +51,17 @@ def connect_server() -> Iterator[ConnectServer]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
     }
-    words = [word for name, value in conf.items() for word in ("--conf", f"{name}={value}")]
+    options = [option for name, value in conf.items() for option in ("--conf", f"{name}={value}")]
     server = "org.apache.spark.sql.connect.service.SparkConnectServer"
-    command = ["spark-submit", "--master", "local[2]", *words, "--class", server, "spark-internal"]
+    command = [
+        "spark-submit",
+        "--master",
+        "local[2]",
+        *options,
+        "--class",
+        server,
+        "spark-internal",
+    ]
     with _running(command) as (pid, log):
         _wait(log, "Spark Connect server started at")
         yield ConnectServer(remote=f"sc://127.0.0.1:{port}", pid=pid)
@@ -112,13 +120,13 @@ def _running(command: list[str]) -> Iterator[tuple[int, Path]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait(log: Path, word: str) -> None:
+def _wait(log: Path, text: str) -> None:
     end = time.monotonic() + _STARTS_WITHIN
     while time.monotonic() < end:
-        said = log.read_text(errors="replace")
-        if word in said:
+        log_text = log.read_text(errors="replace")
+        if text in log_text:
             return
-        if re.search(r"^(Exception in thread|Error:)", said, re.MULTILINE):
+        if re.search(r"^(Exception in thread|Error:)", log_text, re.MULTILINE):
             break
         time.sleep(0.1)
     raise RuntimeError(f"Spark does not start:\n{log.read_text(errors='replace')}")

@@ -14,12 +14,12 @@ import pytest
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.definitions import metadata
-from goldsmith.catalog.documents import files_of
+from goldsmith.catalog.yaml_documents import files_of
 from goldsmith.cli.main import goldsmith
 from goldsmith.journal.views import VIEWS
-from goldsmith.planning import applying
+from goldsmith.planning import apply_files
+from goldsmith.planning.catalog_indexer import CatalogIndexer
 from goldsmith.planning.integrity.check import FINDINGS
-from goldsmith.planning.surveyor import Surveyor
 from goldsmith.settings.settings import Settings
 from plain_sql import PlainSql
 
@@ -43,8 +43,8 @@ _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 
 def test_generated_pages_are_current() -> None:
-    asked = [sys.executable, str(ROOT / "tools" / "docs.py"), "--check"]
-    answer = subprocess.run(asked, capture_output=True, text=True, check=False)
+    command = [sys.executable, str(ROOT / "tools" / "docs.py"), "--check"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode == 0, answer.stderr
 
 
@@ -84,10 +84,10 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def _leads(page: Path, link: str) -> bool:
     path, _, anchor = link.partition("#")
-    place = (page.parent / path).resolve() if path else page
-    if not place.exists() or not place.is_relative_to(ROOT):
+    target = (page.parent / path).resolve() if path else page
+    if not target.exists() or not target.is_relative_to(ROOT):
         return False
-    return not anchor or anchor in _anchors(place)
+    return not anchor or anchor in _anchors(target)
 
 
 def _anchors(page: Path) -> set[str]:
@@ -98,29 +98,33 @@ def _anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_an_example_brings_no_errors(catalog: Catalog, example: Path) -> None:
-    surveyor = Surveyor(catalog)
-    _apply(surveyor, example)
-    assert [error.sentence for error in surveyor.survey().errors] == []
+    catalog_indexer = CatalogIndexer(catalog)
+    _apply(catalog_indexer, example)
+    assert [error.sentence for error in catalog_indexer.catalog_index().errors] == []
 
 
 def test_sql_in_the_documentation_runs(catalog: Catalog, catalog_url: str) -> None:
-    surveyor = Surveyor(catalog)
-    _apply(surveyor, ROOT / "examples/seed")
+    catalog_indexer = CatalogIndexer(catalog)
+    _apply(catalog_indexer, ROOT / "examples/seed")
     plain = PlainSql(catalog_url)
     for statement in _statements():
         plain.run(statement)
     plain.close()
     # The README's flag and throttle are for the pipeline its reader has made.
-    errors = [error for error in surveyor.survey().errors if "visits" not in error.sentence]
+    errors = [
+        error for error in catalog_indexer.catalog_index().errors if "visits" not in error.sentence
+    ]
     assert errors == []
 
 
-def _apply(surveyor: Surveyor, folder: Path) -> None:
+def _apply(catalog_indexer: CatalogIndexer, folder: Path) -> None:
     rows = bundle.load(files_of([str(folder)], sys.stdin))
-    proposal = applying.propose(surveyor, rows)
-    applying.apply(surveyor, rows, proposal, actor="test", reason=None, prune=False, as_shown=False)
+    proposal = apply_files.propose(catalog_indexer, rows)
+    apply_files.apply(
+        catalog_indexer, rows, proposal, actor="test", reason=None, prune=False, as_shown=False
+    )
     for file in folder.glob("*.sql"):
-        with surveyor.catalog.engine.begin() as connection:
+        with catalog_indexer.catalog.engine.begin() as connection:
             for statement in file.read_text(encoding="utf-8").split(";\n"):
                 if statement.strip():
                     connection.exec_driver_sql(statement)
@@ -131,7 +135,7 @@ def _statements() -> Iterator[str]:
         for block in re.findall(
             r"^```sql\n(.*?)^```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
         ):
-            yield from (said for said in block.split(";\n") if said.strip())
+            yield from (statement for statement in block.split(";\n") if statement.strip())
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -144,8 +148,8 @@ def test_settings_in_the_documentation_exist(page: Path, tmp_path: Path) -> None
 
 
 def test_no_file_names_a_registry_or_a_build_machine() -> None:
-    asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
-    answer = subprocess.run(asked, cwd=ROOT, capture_output=True, check=False)
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, check=False)
     if answer.returncode != 0:
         pytest.skip("this is not a git repository")
     wrong = [

@@ -93,20 +93,20 @@ def test_an_error_says_what_it_means_in_a_docstring(error: type[GoldsmithError])
 
 
 def test_an_error_has_a_sentence_a_hint_and_facts(error: type[GoldsmithError]) -> None:
-    one = made(error)
-    assert str(one).strip()
-    assert isinstance(one.hint, str)
-    assert one.code
-    assert isinstance(one.facts, Mapping)
+    instance = made(error)
+    assert str(instance).strip()
+    assert isinstance(instance.hint, str)
+    assert instance.code
+    assert isinstance(instance.facts, Mapping)
     assert error.exit_code in (1, 2)
 
 
 def test_an_error_is_the_same_after_a_trip_between_processes(error: type[GoldsmithError]) -> None:
-    one = made(error)
-    other = pickle.loads(pickle.dumps(one))
+    instance = made(error)
+    other = pickle.loads(pickle.dumps(instance))
     assert type(other) is error
-    assert (str(other), other.hint) == (str(one), one.hint)
-    assert other.facts == one.facts
+    assert (str(other), other.hint) == (str(instance), instance.hint)
+    assert other.facts == instance.facts
 
 
 def test_no_two_errors_have_one_code() -> None:

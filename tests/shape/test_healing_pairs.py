@@ -52,7 +52,7 @@ SHOWN: dict[str, dict[str, tuple[str, str]]] = {
         ),
     },
     "SchemaMismatch": {
-        "evolve_schema": (_HERE, "test_a_new_column_evolves_a_target_that_nobody_froze"),
+        "evolve_schema": (_HERE, "test_a_new_column_evolves_a_target_whose_stage_allows_it"),
         "open_incident": (_HERE, "test_a_frozen_target_stays_as_it_is_and_opens_an_incident"),
     },
     "DuplicateRows": {
@@ -205,6 +205,8 @@ def test_what_shows_a_pair_speaks_of_it(code: str) -> None:
             if isinstance(node, ast.FunctionDef) and node.name == name
         ]
         assert found, f"{file} has no test called {name}"
-        decorators = [ast.get_source_segment(text, one) or "" for one in found[0].decorator_list]
-        said = "".join([*decorators, ast.get_source_segment(text, found[0]) or ""])
-        assert remedy in said, f"{name} does not speak of {remedy}"
+        decorators = [
+            ast.get_source_segment(text, decorator) or "" for decorator in found[0].decorator_list
+        ]
+        source = "".join([*decorators, ast.get_source_segment(text, found[0]) or ""])
+        assert remedy in source, f"{name} does not speak of {remedy}"

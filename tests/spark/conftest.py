@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from goldsmith.engine import session
-from goldsmith.planning.places import Places
+from goldsmith.engine.session import spark_session
 from goldsmith.runtime import Runtime
+from goldsmith.storage.storage import Storage
 
 #: As `goldsmith init` would have it, with as little of Spark as small tables need.
 _TOML = """\
@@ -46,14 +46,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runtime]:
 
 
 @pytest.fixture(scope="session")
-def places(project: Runtime) -> Places:
+def storage(project: Runtime) -> Storage:
     """Storage and lake of the project."""
-    return project.places
+    return project.storage
 
 
 @pytest.fixture(scope="session")
-def spark(places: Places) -> Iterator[SparkSession]:
+def spark(storage: Storage) -> Iterator[SparkSession]:
     """One session for the whole run; what needs one of its own takes `session.new_session`."""
-    started = session.start(places)
+    started = spark_session.start(storage)
     yield started
     started.stop()

@@ -89,8 +89,14 @@ WAREHOUSE = ("gold_cities", "gold_orders")
 
 def _order(number: int, customer: str, amount: str, day: int, *items: str) -> str:
     at = f"2026-03-{day:02}T10:00:00Z"
-    said = {"order_id": number, "customer_id": customer, "amount": amount, "items": items, "at": at}
-    return json.dumps(said, ensure_ascii=False)
+    fields = {
+        "order_id": number,
+        "customer_id": customer,
+        "amount": amount,
+        "items": items,
+        "at": at,
+    }
+    return json.dumps(fields, ensure_ascii=False)
 
 
 #: What lies under s3://shop/raw/ before the first run, and what comes before the second.
@@ -162,18 +168,18 @@ class Prompt:
         self._process = process
         self._project = project
 
-    def say(self, *words: str, code: int = 0) -> str:
+    def say(self, *arguments: str, code: int = 0) -> str:
         """The output of a command that has to succeed, or to end as is said."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(["--project", str(self._project), *words]) + "\n")
+        self._process.stdin.write(json.dumps(["--project", str(self._project), *arguments]) + "\n")
         self._process.stdin.flush()
         answer = json.loads(self._process.stdout.readline() or '{"code": "the process ended"}')
-        assert answer["code"] == code, f"goldsmith {' '.join(words)}: {answer}"
+        assert answer["code"] == code, f"goldsmith {' '.join(arguments)}: {answer}"
         return str(answer["out"])
 
-    def ask(self, *words: str, code: int = 0) -> Any:
-        return json.loads(self.say(*words, "--json", code=code))
+    def ask(self, *arguments: str, code: int = 0) -> Any:
+        return json.loads(self.say(*arguments, "--json", code=code))
 
 
 @contextmanager
@@ -281,7 +287,7 @@ def _malformed(environment: Environment) -> list[dict[str, Any]]:
         environment=None,
         cwd=environment.folder,
     )
-    lake = runtime.places.lake()
+    lake = runtime.storage.lake()
     assert lake is not None
     kept = lake.load_table(("quarantine", "bronze_orders")).scan().to_arrow().to_pylist()
     runtime.close()

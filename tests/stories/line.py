@@ -49,7 +49,7 @@ validation_rules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class LineTarget:
     """A kind of target, as a project's settings say it."""
 
     kind: str
@@ -72,32 +72,34 @@ class Line:
 
     folder: Path
     mode: str
-    place: Place
+    storage: LineTarget
     environ: Mapping[str, str]
     files: dict[int, list[model.Row]] = field(default_factory=dict)
 
     @classmethod
-    def make(cls, folder: Path, mode: str, place: Place, environ: Mapping[str, str]) -> Line:
-        line = cls(folder=folder, mode=mode, place=place, environ=environ)
+    def make(cls, folder: Path, mode: str, storage: LineTarget, environ: Mapping[str, str]) -> Line:
+        line = cls(folder=folder, mode=mode, storage=storage, environ=environ)
         line.goldsmith("init", str(folder))
         toml = folder / "goldsmith.toml"
         small = (
             '\n[spark]\nmaster = "local[1]"\n[spark.conf]\n"spark.sql.shuffle.partitions" = "1"\n'
         )
-        toml.write_text(toml.read_text() + small + place.toml)
-        said = CATALOG.replace("MODE", mode)
-        location = "s3://line/kept/" if place.is_lake else f"line.{TABLE}"
-        said = said.replace("LOCATION", location).replace(
-            "TYPE", "s3" if place.is_lake else place.kind
+        toml.write_text(toml.read_text() + small + storage.toml)
+        text = CATALOG.replace("MODE", mode)
+        location = "s3://line/kept/" if storage.is_lake else f"line.{TABLE}"
+        text = text.replace("LOCATION", location).replace(
+            "TYPE", "s3" if storage.is_lake else storage.kind
         )
-        (folder / "line.yaml").write_text(said)
+        (folder / "line.yaml").write_text(text)
         line.goldsmith("--project", str(folder), "apply", str(folder / "line.yaml"), "--yes")
         return line
 
-    def goldsmith(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
-        with self._start(*words, fault=fault) as process:
+    def goldsmith(
+        self, *arguments: str, fault: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        with self._start(*arguments, fault=fault) as process:
             stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+        return subprocess.CompletedProcess(arguments, process.returncode, stdout, stderr)
 
     def run(self, *, fault: str | None = None) -> subprocess.CompletedProcess[str]:
         return self.goldsmith("--project", str(self.folder), "run", "line", fault=fault)
@@ -107,11 +109,11 @@ class Line:
         return self._start("--project", str(self.folder), "run", "line", fault=fault)
 
     @contextmanager
-    def _start(self, *words: str, fault: str | None) -> Iterator[subprocess.Popen[str]]:
-        said = {"GOLDSMITH_FAULT": fault} if fault else {}
-        environ = {**os.environ, **self.environ, **self.place.environ, **said}
+    def _start(self, *arguments: str, fault: str | None) -> Iterator[subprocess.Popen[str]]:
+        extra = {"GOLDSMITH_FAULT": fault} if fault else {}
+        environ = {**os.environ, **self.environ, **self.storage.environ, **extra}
         pipe = subprocess.PIPE
-        command = [str(GOLDSMITH), *words]
+        command = [str(GOLDSMITH), *arguments]
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environ) as process:
             try:
                 yield process
@@ -158,12 +160,12 @@ class Line:
 
     def _read(self, columns: list[str]) -> list[tuple[Any, ...]]:
         chosen = ", ".join(columns)
-        if self.place.is_lake:
+        if self.storage.is_lake:
             return _of_lake(self.folder / ".goldsmith", columns)
-        if self.place.url:
+        if self.storage.url:
             import psycopg
 
-            with psycopg.connect(self.place.url) as connection:
+            with psycopg.connect(self.storage.url) as connection:
                 if connection.execute(f"SELECT to_regclass('line.{TABLE}')").fetchone() == (None,):
                     return []
                 return connection.execute(f"SELECT {chosen} FROM line.{TABLE}").fetchall()
@@ -180,8 +182,8 @@ class Line:
 
     def kept_aside(self) -> list[int]:
         """How many records each published stage run kept in the quarantine."""
-        asked = "SELECT stage_run_id FROM stage_runs WHERE status = 'succeeded'"
-        published = {row[0] for row in self.ask(asked)}
+        query = "SELECT stage_run_id FROM stage_runs WHERE status = 'succeeded'"
+        published = {row[0] for row in self.ask(query)}
         home = self.folder / ".goldsmith"
         kept = litter.lake_of(home).load_table(("quarantine", TABLE)).scan().to_arrow()
         by_run = Counter(kept["_stage_run_id"].to_pylist())
@@ -189,15 +191,15 @@ class Line:
 
     def litter(self) -> dict[str, list[Any]]:
         staged, tables = [], []
-        if self.place.s3 is not None:
-            found = self.place.s3.list_objects_v2(Bucket=self.place.bucket, Prefix="staging/")
+        if self.storage.s3 is not None:
+            found = self.storage.s3.list_objects_v2(Bucket=self.storage.bucket, Prefix="staging/")
             staged = [item["Key"] for item in found.get("Contents", ())]
-        if self.place.url:
+        if self.storage.url:
             import psycopg
 
-            with psycopg.connect(self.place.url) as connection:
-                asked = "SELECT tablename FROM pg_tables WHERE tablename LIKE 'load\\_%'"
-                tables = [row[0] for row in connection.execute(asked) if row[0] != "load_errors"]
+            with psycopg.connect(self.storage.url) as connection:
+                query = "SELECT tablename FROM pg_tables WHERE tablename LIKE 'load\\_%'"
+                tables = [row[0] for row in connection.execute(query) if row[0] != "load_errors"]
         return litter.of_project(self.folder, ("staged in S3", staged), ("staging tables", tables))
 
 

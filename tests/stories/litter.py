@@ -32,8 +32,8 @@ def of_project(
         **{what: list(left) for what, left in more},
     }
     with closing(PlainSql(catalog or f"sqlite:///{home / 'catalog.db'}")) as sql:
-        for what, asked in _OPEN.items():
-            found[what] = [row[0] for row in sql.run(asked)]
+        for what, query in _OPEN.items():
+            found[what] = [row[0] for row in sql.run(query)]
     return {what: left for what, left in found.items() if left}
 
 

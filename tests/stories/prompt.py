@@ -14,10 +14,10 @@ from typing import Any
 from goldsmith.cli.main import main
 
 
-def run(words: list[str]) -> dict[str, Any]:
+def run(arguments: list[str]) -> dict[str, Any]:
     """Run one command as the shell would."""
     out, err = io.StringIO(), io.StringIO()
-    sys.argv = ["goldsmith", *words]
+    sys.argv = ["goldsmith", *arguments]
     code: Any = 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

@@ -73,20 +73,26 @@ class Shop:
         file.write_text(text)
         self.goldsmith("--project", str(self.folder), "apply", str(file), "--yes")
 
-    def goldsmith(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
+    def goldsmith(
+        self, *arguments: str, fault: str | None = None
+    ) -> subprocess.CompletedProcess[str]:
         environ = {**os.environ, **({"GOLDSMITH_FAULT": fault} if fault else {})}
         done = subprocess.run(
-            [str(GOLDSMITH), *words], capture_output=True, text=True, env=environ, check=False
+            [str(GOLDSMITH), *arguments], capture_output=True, text=True, env=environ, check=False
         )
         if fault is None and done.returncode != 0:
-            raise AssertionError(f"goldsmith {' '.join(words)}:\n{done.stdout}\n{done.stderr}")
+            raise AssertionError(f"goldsmith {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}")
         return done
 
-    def run(self, *words: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
-        return self.goldsmith("--project", str(self.folder), "run", "orders", *words, fault=fault)
+    def run(self, *arguments: str, fault: str | None = None) -> subprocess.CompletedProcess[str]:
+        return self.goldsmith(
+            "--project", str(self.folder), "run", "orders", *arguments, fault=fault
+        )
 
-    def ask(self, *words: str) -> Any:
-        return json.loads(self.goldsmith("--project", str(self.folder), *words, "--json").stdout)
+    def ask(self, *arguments: str) -> Any:
+        return json.loads(
+            self.goldsmith("--project", str(self.folder), *arguments, "--json").stdout
+        )
 
     def bring(self, name: str, *orders: tuple[int, int, str]) -> None:
         """Put a raw file there: order_id, amount and day of each order."""

@@ -54,13 +54,13 @@ class Run:
     ) -> None:
         self.sql = sql
         pipe = subprocess.PIPE
-        said = {"GOLDSMITH_FAULT": fault} if fault else {}
+        extra = {"GOLDSMITH_FAULT": fault} if fault else {}
         self.process = subprocess.Popen(
             [*command, "--project", str(shop.folder), "run", "orders"],
             stdout=pipe,
             stderr=pipe,
             text=True,
-            env={**os.environ, **said, **(environ or {})},
+            env={**os.environ, **extra, **(environ or {})},
         )
 
     def __enter__(self) -> Self:
@@ -78,11 +78,11 @@ class Run:
             time.sleep(0.05)
 
     def until_it_is_at(self, step: str, stage: int = 2) -> None:
-        asked = (
+        query = (
             "SELECT count(*) FROM stage_runs "
             "WHERE stage_order = ? AND step = ? AND ended_at IS NULL"
         )
-        self.until(lambda: self.sql.value(asked, stage, step))
+        self.until(lambda: self.sql.value(query, stage, step))
 
     def until_it_works(
         self, step: str = "write", stage: int = 2, *, jvm: int | None = None
@@ -101,7 +101,7 @@ class Run:
         listed = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         jvms = [jvm] if jvm else [child for file in listed for child in file.read_text().split()]
         ticks = {}
-        for thread in (file for one in jvms for file in Path(f"/proc/{one}/task").glob("*/stat")):
+        for thread in (file for pid in jvms for file in Path(f"/proc/{pid}/task").glob("*/stat")):
             with contextlib.suppress(OSError):  # it has ended since
                 name, _, stat = thread.read_text().partition("(")[2].rpartition(")")
                 if name.startswith("Executor task"):
@@ -116,22 +116,24 @@ class Run:
 
     def end(self) -> int:
         """Wait for its end, and say how it ended."""
-        said = self.process.communicate(timeout=120)
-        assert self.process.returncode is not None, said
+        outputs = self.process.communicate(timeout=120)
+        assert self.process.returncode is not None, outputs
         return self.process.returncode
 
 
 def stopped(sql: PlainSql, stage: int, flagged: datetime, *times: str) -> dict[str, Any]:
     """The event of the stage that was stopped, which says just these times."""
-    asked = "SELECT facts FROM audit_log WHERE kind = 'StageStopped' AND stage_order = ?"
-    told = facts(sql.value(asked, stage))
-    in_order(told, flagged, *times)
-    return told
+    query = "SELECT facts FROM audit_log WHERE kind = 'StageStopped' AND stage_order = ?"
+    recorded = facts(sql.value(query, stage))
+    in_order(recorded, flagged, *times)
+    return recorded
 
 
 def requests(sql: PlainSql) -> set[str]:
-    """How the requests stand."""
-    return {row[0] for row in sql.run("SELECT status FROM requests")}
+    """How the requests stand, without those that joined another one."""
+    joined = "because LIKE 'it joins %'"
+    found = sql.run(f"SELECT status FROM requests WHERE because IS NULL OR NOT ({joined})")
+    return {row[0] for row in found}
 
 
 def published(shop: Shop, layer: str) -> int:

@@ -25,7 +25,7 @@ def test_a_bad_load_is_taken_back_through_to_gold_though_the_restore_is_killed(
     back = ("datasets", "restore", "bronze_orders", "--to", good["snapshot"])
     meant = shop.ask(*back, "--dry-run")
     assert (meant["done"], meant["downstream"]) == (False, ["silver_orders", "gold_orders"])
-    assert [one["rows"] for one in meant["taken_back"]] == [2]
+    assert [dataset["rows"] for dataset in meant["taken_back"]] == [2]
     killed = shop.goldsmith(*project, *back, "--yes", fault="rolled-back")
     assert killed.returncode == -9
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from goldsmith.engine import jars
+from goldsmith.setup import jars
 from stories.shop import GOLDSMITH, Shop
 
 pytestmark = pytest.mark.soak
@@ -45,39 +45,39 @@ def apply(shop: Shop, file: str) -> None:
     shop.goldsmith("--project", str(shop.folder), "apply", str(shop.folder / file), "--yes")
 
 
-def spark(shop: Shop, said: str) -> None:
+def spark(shop: Shop, conf: str) -> None:
     """Further settings of Spark."""
     toml = shop.folder / "goldsmith.toml"
-    toml.write_text(toml.read_text().replace("[spark.conf]\n", f"[spark.conf]\n{said}\n"))
+    toml.write_text(toml.read_text().replace("[spark.conf]\n", f"[spark.conf]\n{conf}\n"))
 
 
 def story(shop: Shop) -> list[str]:
     """What the audit log tells, in order."""
     file = shop.folder / ".goldsmith" / "catalog.db"
-    places = ", ".join("?" * len(TOLD))
+    placeholders = ", ".join("?" * len(TOLD))
     with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
-        asked = f"SELECT kind, error_code, facts FROM audit_log WHERE kind IN ({places})"
-        found = connection.execute(f"{asked} ORDER BY event_id", TOLD).fetchall()
+        query = f"SELECT kind, error_code, facts FROM audit_log WHERE kind IN ({placeholders})"
+        found = connection.execute(f"{query} ORDER BY event_id", TOLD).fetchall()
     return [
         f"{kind} {json.loads(facts or '{}').get('remedy') or code}" for kind, code, facts in found
     ]
 
 
-def told(code: str, *remedies: str) -> list[str]:
-    said: list[str] = []
-    for place, remedy in enumerate(remedies):
-        said.append(f"StageFailed {code}")
-        said += [f"RemedyDidNotHelp {remedies[place - 1]}"] if place else []
-        said.append(f"RemedyChosen {remedy}")
-    return [*said, f"StageHealed {remedies[-1]}"]
+def expected_story(code: str, *remedies: str) -> list[str]:
+    expected: list[str] = []
+    for index, remedy in enumerate(remedies):
+        expected.append(f"StageFailed {code}")
+        expected += [f"RemedyDidNotHelp {remedies[index - 1]}"] if index else []
+        expected.append(f"RemedyChosen {remedy}")
+    return [*expected, f"StageHealed {remedies[-1]}"]
 
 
 @contextlib.contextmanager
 def running(shop: Shop, **environ: str) -> Iterator[subprocess.Popen[str]]:
     """`goldsmith run orders`, under way."""
-    words = [str(GOLDSMITH), "--project", str(shop.folder), "run", "orders"]
+    arguments = [str(GOLDSMITH), "--project", str(shop.folder), "run", "orders"]
     with subprocess.Popen(
-        words,
+        arguments,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -96,15 +96,15 @@ def until(process: subprocess.Popen[str], holds: Callable[[], object]) -> None:
             raise AssertionError(process.communicate()[0])
 
 
-def children(pid: int, word: str) -> list[int]:
+def children(pid: int, text: str) -> list[int]:
     """The processes below one that were started with a word."""
     found = []
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             for child in map(int, task.read_text().split()):
-                if word in Path(f"/proc/{child}/cmdline").read_text():
+                if text in Path(f"/proc/{child}/cmdline").read_text():
                     found.append(child)
-                found += children(child, word)
+                found += children(child, text)
     return found
 
 
@@ -124,7 +124,7 @@ def test_a_spark_that_is_killed_is_started_anew(shop: Shop, tmp_path: Path) -> N
 
     assert shop.gold() == [(1, 5)]
     assert shop.litter() == {}
-    assert [said for said in story(shop) if "StageFailed" not in said] == [
+    assert [line for line in story(shop) if "StageFailed" not in line] == [
         "RemedyChosen new_session",
         "StageHealed new_session",
     ]
@@ -145,7 +145,7 @@ def test_a_shuffle_that_is_lost_is_tried_again_and_then_in_smaller_pieces(
     remedies = ("retry_later", "retry_later", "more_partitions")
 
     def lose(process: subprocess.Popen[str]) -> None:
-        while process.poll() is None and len(story(shop)) < len(told("X", *remedies)) - 1:
+        while process.poll() is None and len(story(shop)) < len(expected_story("X", *remedies)) - 1:
             for file in local.glob("blockmgr-*/*/shuffle_*"):
                 if file.suffix in (".data", ".index"):
                     file.unlink(missing_ok=True)
@@ -160,7 +160,7 @@ def test_a_shuffle_that_is_lost_is_tried_again_and_then_in_smaller_pieces(
         assert process.returncode == 0, out
 
     assert shop.gold() == [(1, 5)]
-    assert story(shop) == told("ShuffleLost", *remedies)
+    assert story(shop) == expected_story("ShuffleLost", *remedies)
 
 
 def test_an_executor_that_is_killed_is_done_without(shop: Shop) -> None:
@@ -190,14 +190,14 @@ def test_an_executor_that_is_killed_is_done_without(shop: Shop) -> None:
         assert process.returncode == 0, out
 
     assert shop.gold() == [(1, 5)]
-    assert story(shop) == told("ExecutorLost", "retry_later")
+    assert story(shop) == expected_story("ExecutorLost", "retry_later")
 
 
 def _writes_silver(shop: Shop) -> bool:
     file = shop.folder / ".goldsmith" / "catalog.db"
-    asked = "SELECT 1 FROM stage_runs WHERE stage_order = 2 AND step = 'write' AND ended_at IS NULL"
+    query = "SELECT 1 FROM stage_runs WHERE stage_order = 2 AND step = 'write' AND ended_at IS NULL"
     with contextlib.closing(sqlite3.connect(file, timeout=60)) as connection:
-        return connection.execute(asked).fetchone() is not None
+        return connection.execute(query).fetchone() is not None
 
 
 def _has_a_task(pid: int) -> bool:

@@ -15,11 +15,11 @@ from goldsmith.engine.faults import POINTS
 from servers import redshift as redshift_server
 from servers import s3 as s3_server
 from servers.postgres import Postgres
-from stories.line import Line, Place
+from stories.line import Line, LineTarget
 from stories.warm import WarmSpark, warm_spark
 
 MODES = ("append", "overwrite", "merge", "scd2")
-PLACES = ("lake", "duckdb", "postgres", "redshift")
+TARGET_KINDS = ("lake", "duckdb", "postgres", "redshift")
 #: From here on readers see the new rows.
 _PUBLISHED = {
     *("warehouse-committed", "staging-removed", "published", "branch-dropped", "staged-removed"),
@@ -29,7 +29,7 @@ _ONLY_LAKE = {
     *("table-made", "schema-changed", "branch-made", "rows-taken-back", "branch-dropped"),
 }
 #: Of a load that goes straight to the table nothing is staged.
-_ONLY_STAGED = {"rows-parted", "broken-kept"}
+_ONLY_STAGED = {"rows-routed", "broken-quarantined"}
 #: Met in a replay, a stop or a failure: test_quarantine_killed, test_stopped, test_healing.
 _ELSEWHERE = {
     *("replay-marked", "stopping", "stop-cleaned", "stop-recorded"),
@@ -40,14 +40,14 @@ _ONLY_WAREHOUSE = {
     *("warehouse-ledger-written", "warehouse-committed", "staging-removed"),
 }
 #: A run settles what a dead one left, so it dies there only after another has died here.
-_SETTLING = {"written": "settle-cleaned", "audited": "settle-asked", "before-publish": "settled"}
-_SETTLING |= {"published": "settle-cleaned", "inputs-counted": "settle-asked"}
+_SETTLING = {"written": "settle-cleaned", "audited": "settle-checked", "before-publish": "settled"}
+_SETTLING |= {"published": "settle-cleaned", "inputs-counted": "settle-checked"}
 
 
-def points(mode: str, place: str) -> Iterator[str]:
+def points(mode: str, kind: str) -> Iterator[str]:
     """Every point such a stage meets, those of settling twice: unpublished and published."""
-    left_out = _ELSEWHERE | (_ONLY_WAREHOUSE if place == "lake" else _ONLY_LAKE)
-    if place == "lake" and mode not in ("merge", "scd2"):
+    left_out = _ELSEWHERE | (_ONLY_WAREHOUSE if kind == "lake" else _ONLY_LAKE)
+    if kind == "lake" and mode not in ("merge", "scd2"):
         left_out = left_out | _ONLY_STAGED
     if mode != "append":
         left_out = left_out | {"rows-taken-back"}
@@ -63,7 +63,7 @@ def points(mode: str, place: str) -> Iterator[str]:
 
 
 def test_the_matrix_leaves_no_point_out() -> None:
-    met = [set(points(mode, place)) for mode in MODES for place in PLACES]
+    met = [set(points(mode, kind)) for mode in MODES for kind in TARGET_KINDS]
     assert set().union(*met) == set(POINTS) - _ELSEWHERE
     assert min(len(each) for each in met) >= 25
 
@@ -75,18 +75,18 @@ def warm() -> Iterator[WarmSpark]:
 
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def line_target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LineTarget]:
     """The kind of target the test asks for, on a server of its own where it is one."""
     kind: str = request.param
     if kind in ("lake", "duckdb"):
-        yield Place(kind=kind)
+        yield LineTarget(kind=kind)
         return
     server: Postgres = request.getfixturevalue("postgres_server")
     database = f"line_{os.getpid()}_{next(_NUMBERS)}"
     server.create(database)
     url = server.url(database)
     if kind == "postgres":
-        yield Place(kind=kind, url=url, toml=f'[warehouses.postgres]\nurl = "{url}"\n')
+        yield LineTarget(kind=kind, url=url, toml=f'[warehouses.postgres]\nurl = "{url}"\n')
     else:
         yield from _redshift(url, tmp_path / "line")
     server.drop(database)
@@ -95,7 +95,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 _NUMBERS = itertools.count()
 
 
-def _redshift(url: str, folder: Path) -> Iterator[Place]:
+def _redshift(url: str, folder: Path) -> Iterator[LineTarget]:
     # The Spark that stays warm remembers which server it met a bucket's name on.
     bucket = f"line-staging-{next(_NUMBERS)}"
     with s3_server.running(bucket) as s3, redshift_server.running(url, s3) as standin:
@@ -110,20 +110,22 @@ def _redshift(url: str, folder: Path) -> Iterator[Place]:
         )
         keys = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
         client = s3.client()
-        yield Place(kind="redshift", url=url, toml=toml, environ=keys, s3=client, bucket=bucket)
+        yield LineTarget(
+            kind="redshift", url=url, toml=toml, environ=keys, s3=client, bucket=bucket
+        )
         client.close()
 
 
 @pytest.mark.soak
 @pytest.mark.postgres
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("place", PLACES, indirect=True)
+@pytest.mark.parametrize("line_target", TARGET_KINDS, indirect=True)
 def test_killed_anywhere_the_next_run_is_right(
-    tmp_path: Path, place: Place, mode: str, warm: WarmSpark
+    tmp_path: Path, line_target: LineTarget, mode: str, warm: WarmSpark
 ) -> None:
-    line = Line.make(tmp_path / "line", mode, place, warm.environ)
+    line = Line.make(tmp_path / "line", mode, line_target, warm.environ)
     seen: Counter[tuple[Any, ...]] = Counter()
-    for number, point in enumerate(points(mode, place.kind)):
+    for number, point in enumerate(points(mode, line_target.kind)):
         line.bring(number, broken=point == "quarantine-written")
         if point == "rows-taken-back":
             line.bring(0, amount=11)

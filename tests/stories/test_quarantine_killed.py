@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,8 +23,8 @@ stages:
     validation_set_id: orders_rules
 """
 #: Killed here one after the other, each run finding what the one before left.
-SOME = ("rows-parted", "verdicts-noted", "published")
-MORE = ("broken-kept", "quarantine-written", "audited", "before-publish", "inputs-counted")
+SOME = ("rows-routed", "verdicts-noted", "published")
+MORE = ("broken-quarantined", "quarantine-written", "audited", "before-publish", "inputs-counted")
 
 
 def with_rules(folder: Path, rules: str = RULES) -> Shop:
@@ -31,8 +34,8 @@ def with_rules(folder: Path, rules: str = RULES) -> Shop:
     return shop
 
 
-def kept_aside(shop: Shop) -> dict[str, int]:
-    return {one["dataset"]: one["rows"] for one in shop.ask("quarantine", "list")}
+def quarantined(shop: Shop) -> dict[str, int]:
+    return {entry["dataset"]: entry["rows"] for entry in shop.ask("quarantine", "list")}
 
 
 def staged_folders(shop: Shop) -> list[str]:
@@ -53,7 +56,7 @@ def test_every_broken_row_is_kept_once_whatever_dies_when(
     shop.run()
 
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == list(range(len(points)))
-    assert kept_aside(shop) == {"bronze_orders": len(points)}
+    assert quarantined(shop) == {"bronze_orders": len(points)}
     assert shop.litter() == {}
     assert staged_folders(shop) == []
 
@@ -68,8 +71,24 @@ def test_killed_between_audit_and_publish_the_next_run_decides_alike(tmp_path: P
     assert again.returncode == 1
     assert "CheckFailed" in again.stdout
     assert shop.rows("bronze_orders") == []
-    assert kept_aside(shop) == {"bronze_orders": 0}
+    assert quarantined(shop) == {"bronze_orders": 0}
     assert shop.litter() == {}
+
+
+MEND = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
+
+
+def replay(shop: Shop, *, fault: str) -> int:
+    arguments = (
+        "--project",
+        str(shop.folder),
+        "quarantine",
+        "replay",
+        "bronze_orders",
+        "--sql",
+        MEND,
+    )
+    return shop.goldsmith(*arguments, fault=fault).returncode
 
 
 @pytest.mark.soak
@@ -77,13 +96,56 @@ def test_mended_rows_are_replayed_once_whatever_dies_when(tmp_path: Path) -> Non
     shop = with_rules(tmp_path / "shop")
     shop.bring("first", (1, 10, "2026-01-01"), (2, -2, "2026-01-01"))
     shop.run()
-    mend = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
-    words = ("--project", str(shop.folder), "quarantine", "replay", "bronze_orders", "--sql", mend)
-    for point in ("replay-marked", "rows-parted", "published"):
-        killed = shop.goldsmith(*words, fault=point)
-        assert killed.returncode == -9, f"{point} was never reached:\n{killed.stdout}"
+    for point in ("replay-marked", "rows-routed", "before-publish"):
+        assert replay(shop, fault=point) == -9, f"{point} was never reached"
+        assert quarantined(shop) == {"bronze_orders": 1}
+    assert replay(shop, fault="published") == -9
+    assert quarantined(shop) == {}
     shop.goldsmith("--project", str(shop.folder), "run", "orders", fault="never")
 
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
-    assert kept_aside(shop) == {}
+    assert quarantined(shop) == {}
     assert shop.litter() == {}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("point", ["restore-intended", "rolled-back", "restored"])
+def test_a_restore_that_is_killed_leaves_replayed_rows_in_one_place(
+    tmp_path: Path, point: str
+) -> None:
+    shop = with_rules(tmp_path / "shop")
+    shop.bring("first", (1, 10, "2026-01-01"), (2, -2, "2026-01-01"))
+    shop.run()
+    to = shop.ask("runs", "list")[0]["ended_at"]
+    assert replay(shop, fault="never") == 0
+    arguments = ("--project", str(shop.folder), "datasets", "restore", "bronze_orders", "--to", to)
+    assert shop.goldsmith(*arguments, "--yes", fault=point).returncode == -9
+
+    published = sorted(row["order_id"] for row in shop.rows("bronze_orders"))
+    wanted = ([1, 2], {}) if point == "restore-intended" else ([1], {"bronze_orders": 1})
+    assert (published, quarantined(shop)) == wanted
+    shop.run()
+    assert quarantined(shop) == wanted[1]
+    assert replay(shop, fault="never") == 0
+    assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
+    assert quarantined(shop) == {}
+
+
+@pytest.mark.soak
+def test_a_discard_that_is_killed_is_in_the_audit_log_after_the_next(tmp_path: Path) -> None:
+    shop = with_rules(tmp_path / "shop")
+    shop.bring("first", (1, 10, "2026-01-01"), (2, -2, "2026-01-01"), (3, -3, "2026-01-01"))
+    shop.run()
+    first, second = (row["id"] for row in shop.ask("quarantine", "show", "bronze_orders"))
+    arguments = ("--project", str(shop.folder), "quarantine", "discard", "bronze_orders", "--yes")
+    options = ("--reason", "test data", "--id")
+    assert shop.goldsmith(*arguments, *options, first, fault="rows-discarded").returncode == -9
+    assert quarantined(shop) == {"bronze_orders": 1}
+    assert replay(shop, fault="never") == 0
+    shop.goldsmith(*arguments, *options, second, fault="never")
+
+    assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) in ([1, 2], [1, 3])
+    with closing(sqlite3.connect(shop.folder / ".goldsmith" / "catalog.db")) as connection:
+        query = "SELECT facts FROM audit_log WHERE kind = 'RowsDiscarded'"
+        discarded = [json.loads(facts) for (facts,) in connection.execute(query)]
+    assert [(fact["rows"], fact["because"]) for fact in discarded] == [(1, "test data")]

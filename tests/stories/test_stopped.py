@@ -68,8 +68,8 @@ def test_a_worker_that_dies_while_it_stops_leaves_the_right_state(
     sql.run(MEND, f"{SILVER} WHERE {SLEEP}")
     with Run(shop, sql, fault=point) as run:
         run.until_it_is_at("write")
-        said = shop.ask("stop", "pipeline:orders", "--reason", "it eats the cluster", "--yes")
-        assert said["running_stages"]
+        answer = shop.ask("stop", "pipeline:orders", "--reason", "it eats the cluster", "--yes")
+        assert answer["running_stages"]
         assert run.end() == -9
 
     again = shop.run(fault="nowhere")

@@ -20,7 +20,7 @@ import stops
 from plain_sql import PlainSql
 from servers import spark as spark_server
 from servers.spark import ConnectServer
-from stops import HEALING, LATER, MANY, POLICY, SLEEP, STOP, lives, on, said
+from stops import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
 from stories.shop import Shop
 from stories.stopping import (
     DEAF,
@@ -195,7 +195,7 @@ def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path,
         command=(sys.executable, str(tests / "stories" / "with_function.py"), how, str(began)),
         environ={"PYTHONPATH": f"{tests}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
     ) as run:
-        run.until(lambda: said(began))
+        run.until(lambda: content_of(began))
         flagged = run.flag()
         assert run.end() == 1
 
@@ -203,7 +203,7 @@ def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path,
     is_stopped(shop, sql)
     # The server takes its time, but it does end its worker.
     until = time.monotonic() + 60
-    while lives(said(began)):
+    while lives(content_of(began)):
         assert time.monotonic() < until
         time.sleep(0.1)
     is_right(shop, sql)
@@ -292,10 +292,10 @@ def test_a_remedys_script_is_killed(shop: Shop, sql: PlainSql, tmp_path: Path) -
     sql.run(HEALING, f"{sys.executable} {stops.script(tmp_path, began)}")
     sql.run(MEND, BROKEN)
     with Run(shop, sql) as run:
-        run.until(lambda: said(began))
+        run.until(lambda: content_of(began))
         run.flag()
         assert run.end() == 1
 
-    assert not lives(said(began))
+    assert not lives(content_of(began))
     is_stopped(shop, sql)
     is_right(shop, sql)

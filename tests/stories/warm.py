@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from unittest import mock
 
-from goldsmith.engine import jars, java
+from goldsmith.setup import jars, java
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,8 @@ def warm_spark() -> Iterator[WarmSpark]:
         f"--driver-class-path {path} --driver-memory 2g"
         " --driver-java-options '-XX:+UseSerialGC' pyspark-shell"
     )
-    said = {"JAVA_HOME": str(java.find(None).home), "PYSPARK_SUBMIT_ARGS": submit}
-    with mock.patch.dict(os.environ, said):
+    environ = {"JAVA_HOME": str(java.find(None).home), "PYSPARK_SUBMIT_ARGS": submit}
+    with mock.patch.dict(os.environ, environ):
         gateway = launch_gateway()
     try:
         yield WarmSpark(gateway=gateway)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from goldsmith.cli.main import main
-from goldsmith.engine import connect
+from goldsmith.engine.session import connect
 from stops import slow
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ from goldsmith.credentials import (
     redact,
     resolve,
 )
-from goldsmith.settings.sections import Kind, Spec
+from goldsmith.errors import plain_facts
+from goldsmith.settings.sections import SettingKind, SettingSpec
 from goldsmith.settings.values import of_toml
 
 SECRET = Secret("hunter2/é", reference="env:PASSWORD")
@@ -54,8 +55,8 @@ def test_plain_text_is_refused_and_not_repeated(text: str) -> None:
     with pytest.raises(SecretInPlainText) as caught:
         resolve(text, {})
 
-    told = "".join(traceback.format_exception_only(caught.value)) + caught.value.hint
-    assert "hunter2" not in told
+    shown = "".join(traceback.format_exception_only(caught.value)) + caught.value.hint
+    assert "hunter2" not in shown
     assert "env:NAME" in caught.value.hint
 
 
@@ -117,10 +118,23 @@ def test_other_names_are_no_names_of_secrets(name: str) -> None:
 def test_settings_take_every_kind_of_reference(scheme: str) -> None:
     reference = f"{scheme}:/x"
 
-    assert of_toml(reference, Spec(doc="", kind=Kind.SECRET), Path("/")) == reference
+    assert of_toml(reference, SettingSpec(doc="", kind=SettingKind.SECRET), Path("/")) == reference
 
 
 def test_a_library_that_is_not_there_is_named_with_its_extra() -> None:
     with pytest.raises(LibraryMissing) as caught:
         library("no_such_library", extra="aws")
     assert "goldsmith[aws]" in caught.value.hint
+
+
+def test_a_secret_is_hidden_as_json_and_python_write_it() -> None:
+    odd = Secret('p"q\\r\u00e9', reference="env:ODD")
+    for text in (odd.reveal(), json.dumps(odd.reveal()), repr([odd.reveal()])):
+        assert "r" not in redact(text, [odd])
+
+
+def test_facts_are_hidden_before_they_are_quoted() -> None:
+    odd = Secret('p"q\\r-secret', reference="env:ODD")
+    facts = {"cause": f"no {odd.reveal()}", "all": (odd.reveal(), 1, None), odd.reveal(): True}
+    found = plain_facts(facts, lambda text: redact(text, [odd]))
+    assert found == {"cause": "no •••", "all": ["•••", 1, None], "•••": True}

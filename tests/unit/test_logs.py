@@ -43,9 +43,9 @@ def test_a_line_for_programs_is_one_json_object(tmp_path: Path) -> None:
     logs.line(LOGGER, logging.WARNING, "Two\nlines", files=("a", Path("b")), more={"n": None})
 
     (line,) = file.read_text(encoding="utf-8").splitlines()
-    told = json.loads(line)
-    assert told.pop("at").endswith("+00:00")
-    assert told == {
+    parsed = json.loads(line)
+    assert parsed.pop("at").endswith("+00:00")
+    assert parsed == {
         "level": "warning",
         "who": "engine.run",
         "says": "Two\nlines",
@@ -79,10 +79,10 @@ def test_no_secret_reaches_a_line(as_json: bool, capsys: pytest.CaptureFixture[s
     except ConnectionError:
         LOGGER.exception("Tried %s", secret.reveal(), extra={"facts": {"with": [secret.reveal()]}})
 
-    told = capsys.readouterr().err
-    assert "hunter" not in told
-    assert told.count("•••") == 3
-    assert "ConnectionError" in told
+    logged = capsys.readouterr().err
+    assert "hunter" not in logged
+    assert logged.count("•••") == 3
+    assert "ConnectionError" in logged
 
 
 def test_a_log_that_cannot_be_written_is_said(tmp_path: Path) -> None:
@@ -96,4 +96,4 @@ def test_what_is_written_behind_half_a_line_can_be_read(tmp_path: Path) -> None:
     handler = logs.start(level="info", as_json=True, file=file)
     logs.line(LOGGER, logging.INFO, "begun", run_id="run-1")
     logs.stop(handler)
-    assert [one["says"] for one in logs.read(file)] == ["begun"]
+    assert [entry["says"] for entry in logs.read(file)] == ["begun"]

@@ -11,8 +11,9 @@ from typing import get_args, get_type_hints
 import pytest
 
 from goldsmith.settings.errors import BadSettings, NoProject, UnknownEnvironment, UnsafeAddress
-from goldsmith.settings.sections import SECTIONS, Kind
+from goldsmith.settings.sections import SECTIONS, SettingKind
 from goldsmith.settings.settings import Settings
+from goldsmith.settings.values import without_password
 
 S3_AND_POSTGRES = """
 [environments.test]
@@ -56,7 +57,7 @@ def problems(project: Path, toml: str = "", environ: Mapping[str, str] | None = 
 
 
 def origin(settings: Settings, name: str) -> str:
-    return next(one.origin for one in settings.values if one.name == name)
+    return next(setting.origin for setting in settings.values if setting.name == name)
 
 
 def test_nothing_said_means_everything_lies_under_the_project(project: Path) -> None:
@@ -74,7 +75,7 @@ def test_nothing_said_means_everything_lies_under_the_project(project: Path) -> 
     assert settings.lake.uri == f"sqlite:///{home}/lake.db"
     assert settings.schemas.folder == project / "schemas"
     assert settings.spark.master == "local[*]"
-    assert {one.origin for one in settings.values} == {"default", "staging.folder"}
+    assert {setting.origin for setting in settings.values} == {"default", "staging.folder"}
 
 
 def test_a_variable_comes_before_the_environment_and_that_before_the_project(project: Path) -> None:
@@ -89,13 +90,13 @@ master = "local[2]"
     spark = "spark.master"
     plain = load(project, toml)
     test = load(project, toml, environment="test")
-    said = load(project, toml, {"GOLDSMITH_SPARK__MASTER": "local[3]", "GOLDSMITH_ENV": "test"})
+    loaded = load(project, toml, {"GOLDSMITH_SPARK__MASTER": "local[3]", "GOLDSMITH_ENV": "test"})
 
     assert (plain.spark.master, origin(plain, spark)) == ("local[1]", "goldsmith.toml:3")
     assert (test.spark.master, origin(test, spark)) == ("local[2]", "goldsmith.toml:7")
-    assert (said.spark.master, origin(said, spark)) == ("local[3]", "$GOLDSMITH_SPARK__MASTER")
-    assert said.spark.driver_memory == "1g"
-    assert said.environment == "test"
+    assert (loaded.spark.master, origin(loaded, spark)) == ("local[3]", "$GOLDSMITH_SPARK__MASTER")
+    assert loaded.spark.driver_memory == "1g"
+    assert loaded.environment == "test"
 
 
 def test_an_entry_of_a_free_table_is_overridden_alone(project: Path) -> None:
@@ -160,9 +161,14 @@ def test_a_url_said_nearer_than_a_part_wins(project: Path) -> None:
     toml = '[warehouses.postgres]\nhost = "far"\nport = 1\ndatabase = "d"\nuser = "u"'
     environ = {"GOLDSMITH_WAREHOUSES__POSTGRES__URL": "postgresql://near/d2"}
 
-    near = load(project, toml, environ).warehouses["postgres"]
+    context = load(project, toml, environ).warehouses["postgres"]
 
-    assert (near.host, near.port, near.database, near.user) == ("near", 5432, "d2", None)
+    assert (context.host, context.port, context.database, context.user) == (
+        "near",
+        5432,
+        "d2",
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,11 +325,43 @@ def test_a_secret_in_plain_text_is_refused_and_not_repeated(
 def test_a_password_in_a_variables_address_is_used_and_not_shown(project: Path) -> None:
     url = "postgresql://u:hunter2@h/d"
     settings = load(project, environ={"GOLDSMITH_CATALOG__URL": url})
-    shown = {one.name: one.shown for one in settings.values}
+    shown = {setting.name: setting.shown for setting in settings.values}
 
     assert settings.catalog.url == url
     assert shown["catalog.url"] == "postgresql://u:•••@h/d"
     assert shown["lake.uri"] == "postgresql://u:•••@h/d"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://u:hunter2@h/d",
+        "postgresql://h/d?user=u&password=hunter2",
+        "postgresql://h/d?sslmode=require&sslpassword=hunter2&connect_timeout=3",
+        "postgresql://u:hunter2/with/slash@h/d",
+        "postgresql://u:at@hunter2@h:5432/d",
+        "postgresql://u:hunter2?#@h/d",
+        "postgresql:/u:hunter2@h/d",
+        "postgresql:u:hunter2@h/d",
+        "postgresql://u:hunter2@h:no-port/d",
+        "sc://h:15002/;use_ssl=true;token=hunter2",
+        "host=127.0.0.1 port=1 password=hunter2",
+        "host=127.0.0.1 password = hunter2 user=u",
+        "postgresql://u@h/d?options=-cpassword%3Dhunter2",
+    ],
+)
+def test_an_address_is_shown_without_its_password_however_it_is_written(url: str) -> None:
+    assert "hunter2" not in without_password(url)
+    assert "hunter2" not in without_password(f"connection to {url} failed")
+
+
+def test_an_address_without_a_password_is_shown_as_it_is() -> None:
+    for url in (
+        "postgresql://u@h:5432/d?sslmode=require",
+        "sqlite:////data/ann@example.com/12:30/catalog.db",
+        "https://example.com:8443/a/b",
+    ):
+        assert without_password(url) == url
 
 
 @pytest.mark.parametrize(
@@ -429,15 +467,21 @@ def test_bindings_that_make_no_sense_are_refused(project: Path) -> None:
 
 
 def test_what_is_true_or_false_or_a_number_can_be_said_as_such() -> None:
-    wanted = {bool: Kind.FLAG, int: Kind.WHOLE}
+    wanted = {bool: SettingKind.FLAG, int: SettingKind.WHOLE}
     for section in SECTIONS.values():
         for name, hint in get_type_hints(section).items():
             kinds = {kind for kind in (get_args(hint) or (hint,)) if kind in wanted}
-            said = {one.name: one for one in fields(section)}[name].metadata["spec"].kind
-            assert said is wanted[kinds.pop()] if kinds else said not in wanted.values(), name
+            declared = (
+                {attribute.name: attribute for attribute in fields(section)}[name]
+                .metadata["spec"]
+                .kind
+            )
+            assert declared is wanted[kinds.pop()] if kinds else declared not in wanted.values(), (
+                name
+            )
 
 
-@pytest.mark.parametrize(("said", "is_native"), [("false", False), ("no", False), ("true", True)])
-def test_arrow_can_be_switched_off(project: Path, said: str, is_native: bool) -> None:
-    assert load(project, environ={"GOLDSMITH_SPARK__NATIVE": said}).spark.native is is_native
+@pytest.mark.parametrize(("value", "is_native"), [("false", False), ("no", False), ("true", True)])
+def test_arrow_can_be_switched_off(project: Path, value: str, is_native: bool) -> None:
+    assert load(project, environ={"GOLDSMITH_SPARK__NATIVE": value}).spark.native is is_native
     assert load(project, f"[spark]\nnative = {str(is_native).lower()}").spark.native is is_native

@@ -19,7 +19,7 @@ from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
 from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
 from goldsmith.engine.warehouses.server import ServerWarehouse
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
-from goldsmith.planning.places import Places
+from goldsmith.storage.storage import Storage
 
 numbers = itertools.count(1)
 
@@ -58,7 +58,7 @@ class Bench:
 
     kind: str
     warehouse: Warehouse
-    places: Places
+    storage: Storage
     staging: str
     #: Where PostgreSQL is, for the two that are one.
     postgres: str = ""
@@ -84,7 +84,7 @@ class Bench:
         pq.write_table(table, written, **how)
         if address.startswith("s3://"):
             bucket, _, key = address.removeprefix("s3://").partition("/")
-            self.places.s3().put_object(Bucket=bucket, Key=key, Body=written.getvalue())
+            self.storage.s3().put_object(Bucket=bucket, Key=key, Body=written.getvalue())
             return
         Path(address).parent.mkdir(parents=True, exist_ok=True)
         Path(address).write_bytes(written.getvalue())
@@ -92,17 +92,17 @@ class Bench:
     def order(self, location: str, rows: Rows, schema: Mapping[str, str], **more: Any) -> Load:
         """A load of staged rows, not carried out yet."""
         number = next(numbers)
-        said = {
+        settings = {
             "stage_run_id": f"try-20261116-093012-{number:08x}",
             "mode": "append",
             "token": number,
             "rows": len(rows),
             **more,
         }
-        if "staged" not in said:
-            said["staged"] = self.stage(rows, schema)
+        if "staged" not in settings:
+            settings["staged"] = self.stage(rows, schema)
         columns = tuple(LoadColumn(name=c, type=t) for c, t in schema.items())
-        return Load(location=location, columns=columns, **said)
+        return Load(location=location, columns=columns, **settings)
 
     def load(self, location: str, rows: Rows, schema: Mapping[str, str], **more: Any) -> Loaded:
         return self.warehouse.load(self.order(location, rows, schema, **more), nowhere)
@@ -110,7 +110,7 @@ class Bench:
     def ask(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Ask the warehouse by a connection of the test's own."""
         if self.kind == "duckdb":
-            with duckdb.connect(str(self.places.settings.warehouses["duckdb"].path)) as connection:
+            with duckdb.connect(str(self.storage.settings.warehouses["duckdb"].path)) as connection:
                 connection.execute("SET TimeZone = 'UTC'")
                 done = connection.execute(sql.replace("%s", "?") if values else sql, list(values))
                 return done.fetchall() if done.description else []
@@ -134,11 +134,11 @@ class Bench:
             "WHERE table_schema = 'goldsmith' OR table_name LIKE 'load%%'".replace("%%", "%")
         )
         ours = {("goldsmith", "loads"), ("redshift_system", "load_errors")}
-        return [".".join(one) for one in found if one not in ours]
+        return [".".join(table) for table in found if table not in ours]
 
 
 def again(bench: Bench, **changed: object) -> ServerWarehouse:
     """The same warehouse with other settings."""
-    settings = replace(bench.places.settings.warehouses[bench.kind], **changed)
+    settings = replace(bench.storage.settings.warehouses[bench.kind], **changed)
     kind = PostgresWarehouse if bench.kind == "postgres" else RedshiftWarehouse
-    return kind(bench.places, settings)
+    return kind(bench.storage, settings)

@@ -10,15 +10,15 @@ import pytest
 
 from goldsmith.credentials import Secrets
 from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.planning.places import Places
 from goldsmith.settings.settings import Settings
+from goldsmith.storage.storage import Storage
 from servers import redshift as redshift_server
 from servers import s3 as s3_server
 from servers.postgres import Postgres
 from servers.s3 import S3
 from warehouses.bench import Bench, numbers
 
-MakePlaces = Callable[..., Places]
+MakePlaces = Callable[..., Storage]
 BUCKET = "warehouse-tests"
 KINDS = (
     "duckdb",
@@ -37,11 +37,11 @@ def s3() -> Iterator[S3]:
 def make_places(tmp_path_factory: pytest.TempPathFactory) -> MakePlaces:
     """Places of a project whose goldsmith.toml says what the test says."""
 
-    def make(toml: str, **environ: str) -> Places:
+    def make(toml: str, **environ: str) -> Storage:
         folder = tmp_path_factory.mktemp("project")
         (folder / "goldsmith.toml").write_text(toml)
         settings = Settings.load(environ, project=folder, environment=None, cwd=folder)
-        return Places(settings, Secrets(environ))
+        return Storage(settings, Secrets(environ))
 
     return make
 
@@ -73,15 +73,15 @@ S3_KEYS = {"S3_KEY": s3_server.ACCESS_KEY, "S3_SECRET": s3_server.SECRET_KEY}
 
 @pytest.fixture(scope="session")
 def duckdb(make_places: MakePlaces) -> Bench:
-    places = make_places("")
-    return _bench("duckdb", places, str(places.settings.staging.folder), "")
+    storage = make_places("")
+    return _bench("duckdb", storage, str(storage.settings.staging.folder), "")
 
 
 @pytest.fixture(scope="session")
 def postgres(make_places: MakePlaces, postgres_server: Postgres) -> Iterator[Bench]:
     for url in _database(postgres_server):
-        places = make_places(f'[warehouses.postgres]\nurl = "{url}"\n')
-        yield _bench("postgres", places, str(places.settings.staging.folder), url)
+        storage = make_places(f'[warehouses.postgres]\nurl = "{url}"\n')
+        yield _bench("postgres", storage, str(storage.settings.staging.folder), url)
 
 
 @pytest.fixture(scope="session")
@@ -94,13 +94,13 @@ def redshift(make_places: MakePlaces, postgres_server: Postgres, s3: S3) -> Iter
                 f'database = "{database}"\nuser = "postgres"\nssl = false\n'
                 'iam_role = "arn:aws:iam::123456789012:role/copy"\n'
             )
-            places = make_places(toml, **S3_KEYS)
-            yield _bench("redshift", places, f"s3://{BUCKET}/staging", url)
+            storage = make_places(toml, **S3_KEYS)
+            yield _bench("redshift", storage, f"s3://{BUCKET}/staging", url)
 
 
-def _bench(kind: str, places: Places, staging: str, url: str) -> Bench:
-    warehouse = open_warehouse(places, kind)
-    return Bench(kind=kind, warehouse=warehouse, places=places, staging=staging, postgres=url)
+def _bench(kind: str, storage: Storage, staging: str, url: str) -> Bench:
+    warehouse = open_warehouse(storage, kind)
+    return Bench(kind=kind, warehouse=warehouse, storage=storage, staging=staging, postgres=url)
 
 
 def _database(server: Postgres) -> Iterator[str]:

@@ -31,7 +31,7 @@ History = dict[Key, dict[datetime | None, Any]]
 
 def with_versions(history: History, came: Iterable[Row]) -> History:
     """Everything that was ever said of each key; the last word on a moment counts."""
-    after = {key: dict(said) for key, said in history.items()}
+    after = {key: dict(versions) for key, versions in history.items()}
     for key, at, value in came:
         after.setdefault(key, {})[at] = value
     return after
@@ -40,8 +40,8 @@ def with_versions(history: History, came: Iterable[Row]) -> History:
 def as_rows(history: History) -> list[tuple[Any, ...]]:
     """Key, value, from, to, is current; what says nothing new is valid for no time at all."""
     rows = []
-    for key, said in history.items():
-        ordered = _in_order(said)
+    for key, versions in history.items():
+        ordered = _in_order(versions)
         repeats = [n > 0 and ordered[n - 1][1] == value for n, (_at, value) in enumerate(ordered)]
         for number, (at, value) in enumerate(ordered):
             later = [a for n, (a, _v) in enumerate(ordered) if n > number and not repeats[n]]
@@ -51,4 +51,6 @@ def as_rows(history: History) -> list[tuple[Any, ...]]:
 
 
 def _in_order(versions: dict[datetime | None, Any]) -> list[tuple[datetime | None, Any]]:
-    return sorted(versions.items(), key=lambda one: (one[0] is not None, one[0] or datetime.min))
+    return sorted(
+        versions.items(), key=lambda version: (version[0] is not None, version[0] or datetime.min)
+    )

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from goldsmith.engine.warehouses import types
-from goldsmith.engine.warehouses.landing import BadLocation, Landing, Table
+from goldsmith.engine.warehouses.landing import BadLocation, Landing, WarehouseTable
 from goldsmith.engine.warehouses.layout import BadTargetOption
 from goldsmith.engine.warehouses.staged import as_json
 from goldsmith.engine.warehouses.statements import create_target
@@ -203,12 +203,12 @@ def test_columns_that_differ_by_case_only_are_refused(warehouse: Bench) -> None:
 
 def test_locations() -> None:
     redshift, duckdb = WarehouseKind.REDSHIFT, WarehouseKind.DUCKDB
-    assert Table.at("Gold.Daily", redshift).sql == '"gold"."daily"'
-    assert Table.at("daily", WarehouseKind.POSTGRES).sql == '"public"."daily"'
-    assert Table.at("daily", duckdb).sql == '"main"."daily"'
+    assert WarehouseTable.at("Gold.Daily", redshift).sql == '"gold"."daily"'
+    assert WarehouseTable.at("daily", WarehouseKind.POSTGRES).sql == '"public"."daily"'
+    assert WarehouseTable.at("daily", duckdb).sql == '"main"."daily"'
     for wrong in ("", "a.b.c", "a.", " .b"):
         with pytest.raises(BadLocation):
-            Table.at(wrong, duckdb)
+            WarehouseTable.at(wrong, duckdb)
 
 
 def layout(kind: WarehouseKind, **options: object) -> str:

@@ -55,8 +55,8 @@ def test_the_ledger_says_what_was_loaded(warehouse: Bench) -> None:
     done = warehouse.warehouse.load(order, nowhere)
     assert warehouse.warehouse.loaded(order.location, order.stage_run_id) == done
     assert warehouse.warehouse.loaded("shop.other", order.stage_run_id) is None
-    asked = "SELECT location, token, rows FROM goldsmith.loads WHERE stage_run_id = %s"
-    assert warehouse.ask(asked, order.stage_run_id) == [(order.location, 7, 2)]
+    query = "SELECT location, token, rows FROM goldsmith.loads WHERE stage_run_id = %s"
+    assert warehouse.ask(query, order.stage_run_id) == [(order.location, 7, 2)]
 
 
 @pytest.mark.parametrize("mode", ["append", "merge"])
@@ -213,8 +213,8 @@ def test_a_reader_sees_the_old_or_the_new(server: Bench, mode: str) -> None:
     with psycopg.connect(server.postgres, autocommit=True) as reader:
 
         def look(point: str) -> None:
-            asked = f"SELECT id FROM {server.sql(where)} ORDER BY id"
-            seen[point] = [row[0] for row in reader.execute(asked).fetchall()]
+            query = f"SELECT id FROM {server.sql(where)} ORDER BY id"
+            seen[point] = [row[0] for row in reader.execute(query).fetchall()]
 
         server.warehouse.load(server.order(where, [(3, None)], columns, **how), look)
     after = [3] if mode == "overwrite" else [1, 2, 3]
@@ -241,10 +241,10 @@ def test_a_session_that_looks_again_and_again_sees_whole_loads(
 
     def look() -> None:
         newest = f"(SELECT max(load) FROM {server.sql(where)})"
-        asked = f"SELECT count(*), max(load), count(*) FILTER (WHERE load = {newest})"
+        query = f"SELECT count(*), max(load), count(*) FILTER (WHERE load = {newest})"
         with psycopg.connect(server.postgres, autocommit=True) as reader:
             while not over.is_set():
-                seen.extend(reader.execute(f"{asked} FROM {server.sql(where)}").fetchall())
+                seen.extend(reader.execute(f"{query} FROM {server.sql(where)}").fetchall())
 
     load(0)
     looker = meanwhile(look)
@@ -255,7 +255,7 @@ def test_a_session_that_looks_again_and_again_sees_whole_loads(
     held = [rows * (n + 1) if mode in ("append", "scd2") else rows for n in range(loads)]
     assert seen
     assert set(seen) <= {(held[n], n, rows) for n in range(loads)}
-    assert [one[1] for one in seen] == sorted(one[1] for one in seen)
+    assert [row[1] for row in seen] == sorted(row[1] for row in seen)
 
 
 def test_two_loads_at_once_take_turns(

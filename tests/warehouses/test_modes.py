@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from goldsmith.engine.shape.watermarks import WatermarkNotComparable
 from goldsmith.engine.warehouses.landing import KeyMissing
+from goldsmith.planning.rewritten_files import FileRewritten
 from warehouses import model
 from warehouses.bench import Bench
 
@@ -96,6 +98,31 @@ def test_an_older_row_never_replaces_a_newer(warehouse: Bench) -> None:
     came = [(1, "a", MORNING, 2), (2, "a", EVENING, 2), (3, "a", MORNING, 2), (4, "a", None, 2)]
     assert warehouse.load(where, came, ORDERS, **how).rows == 3
     assert Counter(warehouse.rows(where)) == Counter([(1, "a", NOON, 1), *came[1:]])
+
+
+VERSIONED = {"id": "bigint", "version": "string", "amount": "int"}
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("9", "10"), ("-1.5", "+2"), ("2026-01-09T00:00:00+02:00", "2026-01-08T23:00:00Z")],
+)
+def test_a_text_watermark_is_compared_as_a_number_or_a_time(
+    warehouse: Bench, older: str, newer: str
+) -> None:
+    where, how = warehouse.table(), {"mode": "merge", "keys": ("id",), "watermark": "version"}
+    warehouse.load(where, [(1, newer, 1), (2, older, 1), (3, None, 1)], VERSIONED, **how)
+    warehouse.load(where, [(1, older, 2), (2, newer, 2), (3, older, 2)], VERSIONED, **how)
+    expected = [(1, newer, 1), (2, newer, 2), (3, older, 2)]
+    assert Counter(warehouse.rows(where)) == Counter(expected)
+
+
+def test_text_watermarks_that_nobody_can_compare_publish_nothing(warehouse: Bench) -> None:
+    where, how = warehouse.table(), {"mode": "merge", "keys": ("id",), "watermark": "version"}
+    warehouse.load(where, [(1, "v9", 1), (2, "x", 1)], VERSIONED, **how)
+    with pytest.raises(WatermarkNotComparable):
+        warehouse.load(where, [(1, "v10", 2), (2, "x", 2)], VERSIONED, **how)
+    assert Counter(warehouse.rows(where)) == Counter([(1, "v9", 1), (2, "x", 1)])
 
 
 def test_without_a_watermark_the_last_load_wins(warehouse: Bench) -> None:
@@ -203,3 +230,34 @@ def test_keys_that_the_rows_lack_are_named(warehouse: Bench, mode: str) -> None:
         warehouse.load(warehouse.table(), [], ORDERS, mode=mode, keys=("nr",), watermark="at")
     with pytest.raises(KeyMissing, match="a key"):
         warehouse.load(warehouse.table(), [], ORDERS, mode=mode, watermark="at")
+
+
+FROM_FILES = {"id": "bigint", "_source_file": "string"}
+
+
+def test_rows_of_rewritten_files_make_way_in_the_load_that_brings_them_again(
+    warehouse: Bench,
+) -> None:
+    where = warehouse.table()
+    quoted = 's3://raw/it\'s "b".csv'
+    warehouse.load(where, [(1, "s3://raw/a.csv"), (2, quoted), (3, quoted)], FROM_FILES)
+    many = (quoted, *(f"s3://raw/{number}.csv" for number in range(600)), "s3://raw/z.csv")
+    done = warehouse.load(where, [(4, quoted)], FROM_FILES, replaced_files=many)
+    assert done.rows == 1
+    assert Counter(warehouse.rows(where)) == Counter([(1, "s3://raw/a.csv"), (4, quoted)])
+
+
+def test_nothing_is_replaced_while_some_row_names_no_file(warehouse: Bench) -> None:
+    where = warehouse.table()
+    there = [(1, "s3://raw/a.csv"), (2, None)]
+    warehouse.load(where, there, FROM_FILES)
+    with pytest.raises(FileRewritten, match="do not say which file"):
+        warehouse.load(
+            where, [(3, "s3://raw/a.csv")], FROM_FILES, replaced_files=("s3://raw/a.csv",)
+        )
+    assert Counter(warehouse.rows(where)) == Counter(there)
+    nameless = warehouse.table()
+    warehouse.load(nameless, [(1,)], {"id": "bigint"})
+    with pytest.raises(FileRewritten, match="do not say which file"):
+        warehouse.load(nameless, [(2,)], {"id": "bigint"}, replaced_files=("s3://raw/a.csv",))
+    assert warehouse.rows(nameless) == [(1,)]

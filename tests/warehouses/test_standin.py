@@ -16,7 +16,7 @@ from warehouses.conftest import BUCKET
 
 @pytest.fixture
 def connection(redshift: Bench) -> Iterator[Any]:
-    settings = redshift.places.settings.warehouses["redshift"]
+    settings = redshift.storage.settings.warehouses["redshift"]
     with contextlib.closing(
         redshift_connector.connect(
             host=settings.host,
@@ -70,8 +70,8 @@ def test_what_redshift_refuses(connection: Any, sql: str, expected: str) -> None
 
 
 def test_what_is_quoted_is_not_looked_into(connection: Any) -> None:
-    words = "ON CONFLICT FOR UPDATE RETURNING"
-    assert run(connection, f"SELECT '{words}' AS \"{words}\"") == [[words]]
+    keywords = "ON CONFLICT FOR UPDATE RETURNING"
+    assert run(connection, f"SELECT '{keywords}' AS \"{keywords}\"") == [[keywords]]
 
 
 def test_names_are_folded_and_json_is_super(connection: Any) -> None:

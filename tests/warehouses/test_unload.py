@@ -15,7 +15,7 @@ import pytest
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.warehouses.publish import TableMissing
 from goldsmith.engine.warehouses.staged import file_system
-from goldsmith.planning.places import Places
+from goldsmith.storage.storage import Storage
 from servers.postgres import Postgres
 from servers.s3 import S3
 from warehouses.bench import Bench
@@ -42,7 +42,7 @@ EMPTY = (2, "", *([None] * 8))
 
 
 def read(bench: Bench, folder: str) -> list[tuple[Any, ...]]:
-    system, root = file_system(bench.places, folder)
+    system, root = file_system(bench.storage, folder)
     table = pq.read_table(root, filesystem=system)
     rows = []
     for row in table.to_pylist():
@@ -71,7 +71,7 @@ def test_an_empty_table_still_has_columns(warehouse: Bench) -> None:
     where, folder = warehouse.table(), f"{warehouse.staging}/{warehouse.table()}-in"
     warehouse.load(where, [], {"id": "bigint", "name": "string"})
     warehouse.warehouse.unload(where, folder)
-    system, root = file_system(warehouse.places, folder)
+    system, root = file_system(warehouse.storage, folder)
     assert pq.read_table(root, filesystem=system).column_names == ["id", "name"]
 
 
@@ -84,16 +84,16 @@ def test_a_table_that_is_not_there(warehouse: Bench) -> None:
 @pytest.mark.parametrize("kind", ["duckdb", "postgres"])
 def test_staging_may_be_on_s3(
     kind: str,
-    make_places: Callable[..., Places],
+    make_places: Callable[..., Storage],
     postgres: Bench,
     postgres_server: Postgres,
     s3: S3,
 ) -> None:
     toml = f'{s3_settings(s3)}[warehouses.postgres]\nurl = "{postgres.postgres}"\n'
-    places = make_places(toml, **S3_KEYS)
-    warehouse = open_warehouse(places, kind)
+    storage = make_places(toml, **S3_KEYS)
+    warehouse = open_warehouse(storage, kind)
     staging = f"s3://{BUCKET}/{kind}"
-    bench = Bench(kind=kind, warehouse=warehouse, places=places, staging=staging)
+    bench = Bench(kind=kind, warehouse=warehouse, storage=storage, staging=staging)
     bench.postgres = postgres.postgres
     where = bench.table()
     assert bench.load(where, [ROW, EMPTY], SCHEMA).rows == 2

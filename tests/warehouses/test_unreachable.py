@@ -23,7 +23,7 @@ from goldsmith.engine.warehouses.warehouse import (
     WarehouseUnreachable,
 )
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.places import Places
+from goldsmith.storage.storage import Storage
 from warehouses.bench import Bench, again, nowhere
 
 ITEMS = {"id": "bigint", "name": "string"}
@@ -39,7 +39,7 @@ sys.stdin.read()
 def held(duckdb: Bench) -> Iterator[subprocess.Popen[str]]:
     """Another process has the file open until its input ends."""
     duckdb.load(duckdb.table(), [], ITEMS)
-    file = str(duckdb.places.settings.warehouses["duckdb"].path)
+    file = str(duckdb.storage.settings.warehouses["duckdb"].path)
     with subprocess.Popen(
         [sys.executable, "-c", _HOLDER, file],
         stdin=subprocess.PIPE,
@@ -54,8 +54,8 @@ def held(duckdb: Bench) -> Iterator[subprocess.Popen[str]]:
 
 
 def embedded(bench: Bench, wait_seconds: float) -> EmbeddedWarehouse:
-    settings = bench.places.settings.warehouses["duckdb"]
-    return EmbeddedWarehouse(bench.places, settings, wait_seconds=wait_seconds)
+    settings = bench.storage.settings.warehouses["duckdb"]
+    return EmbeddedWarehouse(bench.storage, settings, wait_seconds=wait_seconds)
 
 
 def test_a_file_that_is_taken_is_busy(duckdb: Bench, held: subprocess.Popen[str]) -> None:
@@ -85,28 +85,28 @@ def test_a_load_waits_for_the_file_and_says_so_once(
         assert embedded(duckdb, 60).load(order, nowhere).rows == 1
     finally:
         logger.removeHandler(release)
-    said = [record for record in caplog.records if "Waiting for" in record.getMessage()]
-    assert len(said) == 1
+    messages = [record for record in caplog.records if "Waiting for" in record.getMessage()]
+    assert len(messages) == 1
 
 
 def test_a_file_that_is_no_database_is_not_waited_for(
-    make_places: Callable[..., Places],
+    make_places: Callable[..., Storage],
 ) -> None:
-    places = make_places("")
-    file = places.settings.warehouses["duckdb"].path
+    storage = make_places("")
+    file = storage.settings.warehouses["duckdb"].path
     file.parent.mkdir(parents=True)
     file.write_text("this is no database, however long it is" * 1000)
     with pytest.raises(WarehouseUnreachable):
-        open_warehouse(places, "duckdb").columns("shop.items")
+        open_warehouse(storage, "duckdb").columns("shop.items")
 
 
-def test_nothing_there_yet_is_no_table(make_places: Callable[..., Places]) -> None:
-    places = make_places("")
-    warehouse = open_warehouse(places, "duckdb")
+def test_nothing_there_yet_is_no_table(make_places: Callable[..., Storage]) -> None:
+    storage = make_places("")
+    warehouse = open_warehouse(storage, "duckdb")
     assert warehouse.columns("shop.items") is None
     assert warehouse.loaded("shop.items", "try-1") is None
     warehouse.close()
-    assert not Path(places.settings.warehouses["duckdb"].path).exists()
+    assert not Path(storage.settings.warehouses["duckdb"].path).exists()
 
 
 def test_a_server_that_does_not_answer(server: Bench) -> None:
@@ -246,5 +246,5 @@ def test_what_states_mean(state: str | None, expected: type[GoldsmithError]) -> 
 
 
 def test_a_serializable_isolation_violation_passes() -> None:
-    said = "1023 DETAIL: Serializable isolation violation on table - 100123"
-    assert failure("XX000", said, where="here", location="a.b").transient
+    message = "1023 DETAIL: Serializable isolation violation on table - 100123"
+    assert failure("XX000", message, where="here", location="a.b").transient

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from goldsmith.engine.warehouses.publish import TableExists
 from warehouses.bench import Bench
 
 ORDERS = {"id": "bigint", "at": "timestamp", "amount": "int"}
@@ -43,3 +44,33 @@ def test_a_table_is_vacuumed_and_keeps_its_rows(warehouse: Bench) -> None:
     done = warehouse.warehouse.maintain(where)
     assert any("ANALYZE" in statement for statement in done)
     assert ids(warehouse, where) == [1]
+
+
+@pytest.mark.parametrize("schema", ["the same", "another"])
+def test_a_moved_table_keeps_its_rows_and_its_loads(warehouse: Bench, schema: str) -> None:
+    where = warehouse.table()
+    loaded = warehouse.load(where, [(1, day(1), 1)], ORDERS)
+    head, _, table = where.rpartition(".")
+    new = f"{head}.{table}_new" if schema == "the same" else f"{head}_elsewhere.{table}_new"
+    warehouse.warehouse.move(where, new)
+    assert ids(warehouse, new) == [1]
+    assert warehouse.warehouse.columns(where) is None
+    assert warehouse.warehouse.loaded(new, loaded.stage_run_id) is not None
+    warehouse.load(new, [(2, day(2), 1)], ORDERS)
+    assert ids(warehouse, new) == [1, 2]
+
+
+def test_a_table_is_not_moved_over_another(warehouse: Bench) -> None:
+    where, taken = warehouse.table(), warehouse.table()
+    for number, table in enumerate((where, taken)):
+        warehouse.load(table, [(number, day(1), 1)], ORDERS)
+    with pytest.raises(TableExists):
+        warehouse.warehouse.move(where, taken)
+    assert (ids(warehouse, where), ids(warehouse, taken)) == ([0], [1])
+
+
+def test_a_load_is_known_however_its_table_is_spelt(warehouse: Bench) -> None:
+    where = warehouse.table()
+    loaded = warehouse.load(where, [(1, day(1), 1)], ORDERS)
+    assert warehouse.warehouse.loaded(where.upper(), loaded.stage_run_id) is not None
+    assert warehouse.warehouse.loaded(f"{where}_other", loaded.stage_run_id) is None

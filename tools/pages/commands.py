@@ -65,11 +65,11 @@ def _spelt(option: click.Option, ctx: click.Context) -> str:
 
 
 def _says(option: click.Option) -> str:
-    said = [option.help or ""]
+    parts = [option.help or ""]
     if option.show_default and not option.is_flag:
-        said.append(f"Default: {option.default}.")
+        parts.append(f"Default: {option.default}.")
     if option.multiple:
-        said.append("May be given several times.")
+        parts.append("May be given several times.")
     if option.required:
-        said.append("Required.")
-    return " ".join(part for part in said if part)
+        parts.append("Required.")
+    return " ".join(part for part in parts if part)

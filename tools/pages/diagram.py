@@ -54,12 +54,13 @@ LINKS: tuple[tuple[str, str, str], ...] = (
 def entities(tables: Sequence[sa.Table]) -> str:
     """A Mermaid erDiagram of tables."""
     known = {table.name: table for table in tables}
-    for one, many, by in LINKS:
-        missing = [name for name in by.split(", ") if name not in known[many].columns]
-        if one not in known or missing:
-            raise LookupError(f"the diagram's link from {one} to {many} by {by} is out of date")
+    for parent, child, by in LINKS:
+        missing = [name for name in by.split(", ") if name not in known[child].columns]
+        if parent not in known or missing:
+            raise LookupError(f"the diagram's link from {parent} to {child} by {by} is out of date")
     links = [
-        f'  {one} {_certainty(known[many], by)}--o{{ {many} : "{by}"' for one, many, by in LINKS
+        f'  {parent} {_certainty(known[child], by)}--o{{ {child} : "{by}"'
+        for parent, child, by in LINKS
     ]
     boxes = [line for table in tables for line in _entity(table)]
     return "\n".join(["```mermaid", "erDiagram", *links, *boxes, "```"])
@@ -72,7 +73,7 @@ def _certainty(many: sa.Table, by: str) -> str:
 
 def _entity(table: sa.Table) -> Iterator[str]:
     """A table with its key and the columns its links go by."""
-    by = {name for _, many, said in LINKS if many == table.name for name in said.split(", ")}
+    by = {name for _, many, columns in LINKS if many == table.name for name in columns.split(", ")}
     yield f"  {table.name} {{"
     for column in table.columns:
         marks = ["PK"] * column.primary_key + ["FK"] * (column.name in by)
@@ -82,5 +83,5 @@ def _entity(table: sa.Table) -> Iterator[str]:
 
 
 def _type(column: sa.Column[object]) -> str:
-    said = type(column.type).__name__.lower()
-    return {"biginteger": "integer", "moment": "time"}.get(said, said)
+    name = type(column.type).__name__.lower()
+    return {"biginteger": "integer", "moment": "time"}.get(name, name)

@@ -32,8 +32,14 @@ def page() -> str:
 
 def _codes() -> str:
     rows = [
-        (code(one.name), one.family, one.cause, "yes" if one.may_pass else "no", one.advice)
-        for one in codes().values()
+        (
+            code(error_code.name),
+            error_code.family,
+            error_code.cause,
+            "yes" if error_code.may_pass else "no",
+            error_code.advice,
+        )
+        for error_code in codes().values()
     ]
     return table(["code", "family", "cause", "may pass", "what to do"], rows)
 

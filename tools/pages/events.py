@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from goldsmith.journal.event import COLUMNS
+from goldsmith.journal.event_base import COLUMNS
 from goldsmith.journal.events import EVENTS
 from pages.markdown import code, sentence, table
 

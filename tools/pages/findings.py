@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from goldsmith.planning.integrity.check import FINDINGS
-from goldsmith.planning.integrity.finding import Gravity, Rule
+from goldsmith.planning.integrity.finding import FindingSeverity, Rule
 from pages.markdown import code, filled, sentence, table
 
 
@@ -20,7 +20,7 @@ def page() -> str:
                 if rule.gravity is gravity
             ],
         )
-        for gravity in Gravity
+        for gravity in FindingSeverity
     }
     return filled("findings.md", {"count": str(len(known)), **parts})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from goldsmith.catalog.columns import Column, Kind
+from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
 from goldsmith.catalog.definitions import (
     changes_table,
     context_table,
@@ -36,16 +36,16 @@ _BOXES = {
     "lineage": "lineage",
     "emitters": "emitters",
 }
-_WORDS: Mapping[Kind, str] = {
-    Kind.TEXT: "text",
-    Kind.FLAG: "true or false",
-    Kind.WHOLE: "whole number",
-    Kind.NUMBER: "number",
-    Kind.MOMENT: "time",
-    Kind.LIST: "JSON list",
-    Kind.MAP: "JSON object",
-    Kind.NAMES: "list of names",
-    Kind.POLICY: "word or JSON object",
+_WORDS: Mapping[ColumnKind, str] = {
+    ColumnKind.TEXT: "text",
+    ColumnKind.FLAG: "true or false",
+    ColumnKind.WHOLE: "whole number",
+    ColumnKind.NUMBER: "number",
+    ColumnKind.MOMENT: "time",
+    ColumnKind.LIST: "JSON list",
+    ColumnKind.MAP: "JSON object",
+    ColumnKind.NAMES: "list of names",
+    ColumnKind.POLICY: "word or JSON object",
 }
 _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
     "changes": {
@@ -105,14 +105,14 @@ def _described(row: type[Row]) -> str:
     return "\n\n".join([f"### {spec.name}", spec.purpose, "\n".join(facts), table(heads, columns)])
 
 
-def _column(column: Column, row: type[Row]) -> tuple[str, str, str, str]:
+def _column(column: DeclaredColumn, row: type[Row]) -> tuple[str, str, str, str]:
     origin = "seed" if column.name in SEED.get(row.table.name, ()) else "ours"
     return origin, _holds(column), _types(table_of(row).c[column.name]), _default(column)
 
 
-def _holds(column: Column) -> str:
-    if column.words:
-        return "one of " + ", ".join(code(word) for word in column.words)
+def _holds(column: DeclaredColumn) -> str:
+    if column.choices:
+        return "one of " + ", ".join(code(choice) for choice in column.choices)
     bounds = [f"≥ {column.least:g}"] if column.least is not None else []
     bounds += [f"≤ {column.most:g}"] if column.most is not None else []
     return ", ".join([_WORDS[column.kind], *bounds])
@@ -120,23 +120,23 @@ def _holds(column: Column) -> str:
 
 def _types(column: sa.Column[object]) -> str:
     """The type as each database spells it; said once where both spell it alike."""
-    said = [
+    names = [
         column.type.compile(dialect=dialect).lower().replace(" with time zone", "tz")
         for dialect in (sqlite.dialect(), postgresql.dialect())  # type: ignore[no-untyped-call]
     ]
-    return ", ".join(dict.fromkeys(said))
+    return ", ".join(dict.fromkeys(names))
 
 
-def _default(column: Column) -> str:
+def _default(column: DeclaredColumn) -> str:
     if column.serial:
         return "the next number"
     if column.generated:
-        return "now" if column.kind is Kind.MOMENT else "filled in by `apply`"
+        return "now" if column.kind is ColumnKind.MOMENT else "filled in by `apply`"
     if column.is_key or (column.required and column.default is None):
         return "required"
     if column.default is None:
         return "not set"
-    return code(str(column.default).lower() if column.kind is Kind.FLAG else column.default)
+    return code(str(column.default).lower() if column.kind is ColumnKind.FLAG else column.default)
 
 
 def _bookkeeping(made: sa.Table) -> str:

@@ -23,7 +23,7 @@ PARTS: Mapping[str, str] = {
     "path search": "paths",
     "readers": "run",
     "scheduler": "serve",
-    "scheduling": "run",
+    "worker": "run",
     "throttles": "throttles",
     "warehouses": "run",
     "writers": "run",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from goldsmith.settings.said import variable
-from goldsmith.settings.sections import SECTIONS, Spec, specs
+from goldsmith.settings.raw_settings import variable
+from goldsmith.settings.sections import SECTIONS, SettingSpec, specs
 from pages.markdown import code, filled, sentence, table
 
 
@@ -33,11 +33,15 @@ def _listed(section: str) -> str:
     return table(["setting", "holds", "default", "meaning", "variable"], rows)
 
 
-def _kind(spec: Spec) -> str:
-    return spec.kind.value if spec.words is None else ", ".join(code(word) for word in spec.words)
+def _kind(spec: SettingSpec) -> str:
+    return (
+        spec.kind.value
+        if spec.choices is None
+        else ", ".join(code(choice) for choice in spec.choices)
+    )
 
 
-def _default(spec: Spec) -> str:
+def _default(spec: SettingSpec) -> str:
     if spec.default is None:
         return ""
     return code(spec.default.value if isinstance(spec.default, StrEnum) else spec.default)

@@ -47,9 +47,9 @@ def _profiles() -> str:
         (code(name), *(_number(values.get((p.profile_id, name))) for p in profiles))
         for name in names
     ]
-    said = "\n".join(f"- {code(p.profile_id)}: {p.description}" for p in profiles)
+    descriptions = "\n".join(f"- {code(p.profile_id)}: {p.description}" for p in profiles)
     heads = ["profile_settings", *(p.profile_id for p in profiles)]
-    return f"`profiles`, with their `profile_settings`:\n\n{said}\n\n{table(heads, rows)}"
+    return f"`profiles`, with their `profile_settings`:\n\n{descriptions}\n\n{table(heads, rows)}"
 
 
 def _number(value: float | None) -> str:
@@ -79,8 +79,8 @@ def _healing() -> str:
         (code(error), ", then ".join(code(name) for name in names))
         for error, names in remedies.items()
     ]
-    said = "`healing_actions`, and where there are several remedies `healing_steps`:"
-    return f"{said}\n\n{table(['error_code', 'remedies in order'], rows)}"
+    heading = "`healing_actions`, and where there are several remedies `healing_steps`:"
+    return f"{heading}\n\n{table(['error_code', 'remedies in order'], rows)}"
 
 
 def _limits() -> str:

@@ -1,1 +1,1 @@
-"""What is declared: the rows people wrote, and every change ever made to them."""
+"""The catalog: the rows people declare, and the history of every change to them."""

@@ -1,4 +1,4 @@
-"""The catalog as files: rows out of YAML or JSON with everything wrong said at once, and back."""
+"""The catalog as YAML or JSON files: read rows, reporting every problem at once, and export."""
 
 from __future__ import annotations
 
@@ -8,24 +8,38 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from goldsmith.catalog.columns import EARLIEST, LARGEST_NUMBER, LATEST, Column, Kind, plain
-from goldsmith.catalog.documents import BadFiles, Mapped, Problem, read, short, write
+from goldsmith.catalog.columns import (
+    EARLIEST,
+    LARGEST_NUMBER,
+    LATEST,
+    ColumnKind,
+    DeclaredColumn,
+    plain,
+)
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.catalog.yaml_documents import (
+    BadFiles,
+    PositionedMapping,
+    Problem,
+    read,
+    short,
+    write,
+)
 from goldsmith.errors import nearest
 
-#: PostgreSQL cannot index longer keys, and nobody can read them.
+#: PostgreSQL cannot index much longer keys, and nobody can read them.
 LONGEST_KEY = 255
 _LARGEST = 2**63
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bundle:
-    """Rows as files declare them, by table and key, with the place each was said."""
+    """Rows declared in files, by table and key, with the file and line of each."""
 
     rows: Mapping[type[Row], Mapping[tuple[Any, ...], Row]]
-    places: Mapping[tuple[str, tuple[Any, ...]], str] = field(default_factory=dict)
+    positions: Mapping[tuple[str, tuple[Any, ...]], str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -33,7 +47,7 @@ class Bundle:
 
 
 def load(files: Iterable[tuple[str, str]]) -> Bundle:
-    """The rows of some files; raises with every problem of every file."""
+    """The rows of some files; raises BadFiles with every problem of every file."""
     loader = _Loader()
     for name, text in files:
         documents, problems = read(text, name)
@@ -42,7 +56,7 @@ def load(files: Iterable[tuple[str, str]]) -> Bundle:
             loader.add(name, document)
     if loader.problems:
         raise BadFiles(problems=tuple(loader.problems))
-    return Bundle(rows=loader.rows, places=loader.places)
+    return Bundle(rows=loader.rows, positions=loader.positions)
 
 
 class _Loader:
@@ -51,14 +65,14 @@ class _Loader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
         self.rows: dict[type[Row], dict[tuple[Any, ...], Row]] = {}
-        self.places: dict[tuple[str, tuple[Any, ...]], str] = {}
+        self.positions: dict[tuple[str, tuple[Any, ...]], str] = {}
         self.file = ""
 
     def add(self, file: str, document: Any) -> None:
         self.file = file
         if document is None:
             return
-        if not isinstance(document, Mapped):
+        if not isinstance(document, PositionedMapping):
             self._wrong(1, "a catalog file is a mapping of tables: `pipelines:`, `stages:` …")
             return
         for name, rows in document.items():
@@ -72,20 +86,21 @@ class _Loader:
                 self._wrong(line, f"'{name}' has to be a list of rows")
             else:
                 self.rows.setdefault(BY_TABLE[name], {})
-                for row in rows:
-                    self._row(BY_TABLE[name], row, line)
+                lines = getattr(rows, "lines", ()) or [line] * len(rows)
+                for row, at in zip(rows, lines, strict=True):
+                    self._row(BY_TABLE[name], row, at)
 
-    def _row(self, kind: type[Row], said: Any, line: int) -> None:
+    def _row(self, kind: type[Row], entry: Any, line: int) -> None:
         spec = kind.table
-        if not isinstance(said, Mapped):
+        if not isinstance(entry, PositionedMapping):
             self._wrong(line, f"a row of '{spec.name}' has to be a mapping of columns")
             return
         before = len(self.problems)
         known = {column.name: column for column in spec.in_files}
         values: dict[str, Any] = {}
-        for name, value in said.items():
+        for name, value in entry.items():
             column = known.get(name)
-            at = said.lines[name]
+            at = entry.lines[name]
             if column is None:
                 meant = _meant(name, list(known))
                 self._wrong(at, f"'{spec.name}' has no column '{short(name)}'{meant}")
@@ -95,16 +110,16 @@ class _Loader:
                 except ValueError as error:
                     self._wrong(at, f"{spec.name}.{name} {error}")
         for name in spec.key:
-            if said.get(name) is None:
-                self._wrong(said.line, f"a row of '{spec.name}' needs '{name}'")
+            if entry.get(name) is None:
+                self._wrong(entry.line, f"a row of '{spec.name}' needs '{name}'")
         if len(self.problems) > before:
             return
         row = kind(**values)
-        place = f"{self.file}:{said.line}"
-        first = self.places.setdefault((spec.name, row.key), place)
-        if first is not place:
+        position = f"{self.file}:{entry.line}"
+        first = self.positions.setdefault((spec.name, row.key), position)
+        if first is not position:
             self._wrong(
-                said.line, f"{spec.name} '{key_text(row.key)}' is said twice; first in {first}"
+                entry.line, f"{spec.name} '{key_text(row.key)}' is defined twice; first in {first}"
             )
             return
         self.rows[kind][row.key] = row
@@ -118,47 +133,47 @@ def _meant(name: str, known: Sequence[str]) -> str:
     return f"; did you mean '{guess}'?" if guess else ""
 
 
-def convert(column: Column, value: Any) -> Any:
-    """A value from a file as the column's own; raises ValueError with the rest of a sentence."""
+def convert(column: DeclaredColumn, value: Any) -> Any:
+    """Convert a file's value to the column's type; the ValueError completes a sentence."""
     match column.kind:
-        case Kind.TEXT:
+        case ColumnKind.TEXT:
             return _text(column, value)
-        case Kind.FLAG:
+        case ColumnKind.FLAG:
             if not isinstance(value, bool):
                 raise ValueError(f"has to be true or false, not {_shown(value)}")
             return value
-        case Kind.WHOLE:
+        case ColumnKind.WHOLE:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise ValueError(f"has to be a whole number, not {_shown(value)}")
             return _bounded(column, value)
-        case Kind.NUMBER:
+        case ColumnKind.NUMBER:
             if not isinstance(value, int | float) or isinstance(value, bool):
                 raise ValueError(f"has to be a number, not {_shown(value)}")
-            return float(_bounded(column, value)) + 0.0  # there is no -0.0 in PostgreSQL's JSON
-        case Kind.MOMENT:
+            return float(_bounded(column, value)) + 0.0  # PostgreSQL's JSON has no -0.0
+        case ColumnKind.MOMENT:
             return _moment(value)
-        case Kind.NAMES:
+        case ColumnKind.NAMES:
             return _names(value)
-        case Kind.MAP:
+        case ColumnKind.MAP:
             if not isinstance(value, dict):
                 raise ValueError(f"has to be a mapping, not {_shown(value)}")
             return _json(value)
-        case Kind.LIST:
+        case ColumnKind.LIST:
             if not isinstance(value, list):
                 raise ValueError(f"has to be a list, not {_shown(value)}")
             return tuple(_json(inner) for inner in value)
-        case Kind.POLICY:
+        case ColumnKind.POLICY:
             if isinstance(value, dict):
-                return {name: _plain_text(word) for name, word in value.items()}
+                return {name: _plain_text(text) for name, text in value.items()}
             return column.from_storage(_plain_text(value))
 
 
-def _text(column: Column, value: Any) -> str:
+def _text(column: DeclaredColumn, value: Any) -> str:
     text = _plain_text(value)
-    if column.words and text not in column.words:
-        words = ", ".join(column.words)
-        meant = _meant(text, column.words)
-        raise ValueError(f"has to be one of {words}, not '{short(text)}'{meant}")
+    if column.choices and text not in column.choices:
+        known = ", ".join(column.choices)
+        meant = _meant(text, column.choices)
+        raise ValueError(f"has to be one of {known}, not '{short(text)}'{meant}")
     if column.is_key and not 0 < len(text) <= LONGEST_KEY:
         raise ValueError(f"has to be 1 to {LONGEST_KEY} characters long, not {len(text):,}")
     return text
@@ -172,9 +187,9 @@ def _plain_text(value: Any) -> str:
     return value
 
 
-def _bounded(column: Column, value: float) -> float:
-    most = LARGEST_NUMBER if column.kind is Kind.NUMBER else _LARGEST
-    if not -most <= value < most:  # which nothing infinite is, and no NaN
+def _bounded(column: DeclaredColumn, value: float) -> float:
+    most = LARGEST_NUMBER if column.kind is ColumnKind.NUMBER else _LARGEST
+    if not -most <= value < most:  # also true for infinities and NaN
         raise ValueError(f"is out of range: {_shown(value)}")
     if column.least is not None and value < column.least:
         raise ValueError(f"has to be at least {column.least:g}, not {value:g}")
@@ -205,7 +220,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _json(value: Any) -> Any:
-    """A value as both databases keep it, or a ValueError."""
+    """A value both databases store unchanged, or a ValueError."""
     if isinstance(value, dict):
         return {_plain_text(name): _json(inner) for name, inner in value.items()}
     if isinstance(value, list):
@@ -223,18 +238,13 @@ def _shown(value: Any) -> str:
     return short(text)
 
 
-def export(rows: Snapshot, *, pipelines: frozenset[str] | None = None) -> str:
-    """The catalog as one YAML text, which applied again changes nothing."""
+def export(rows: CatalogRows) -> str:
+    """The catalog as one YAML text; applying it changes nothing."""
     document: dict[str, Any] = {}
     for kind in DECLARED:
-        kept = [row for row in rows.rows(kind) if pipelines is None or _about(row, pipelines)]
-        if kept:
+        if kept := rows.rows(kind):
             document[kind.table.name] = [_in_order(row) for row in sorted(kept, key=_sort_key)]
     return write(document)
-
-
-def _about(row: Row, pipelines: frozenset[str]) -> bool:
-    return getattr(row, "pipeline_id", None) in pipelines
 
 
 def _sort_key(row: Row) -> tuple[Any, ...]:
@@ -242,7 +252,7 @@ def _sort_key(row: Row) -> tuple[Any, ...]:
 
 
 def _in_order(row: Row) -> dict[str, Any]:
-    """A row as files say it; JSON keys in one order on both databases, `type` first."""
+    """A row as in catalog files; JSON keys in the same order on both databases, `type` first."""
     return {name: _ordered(value) for name, value in row.as_file().items()}
 
 

@@ -1,4 +1,4 @@
-"""An open catalog: its revision, its rows, and the one way to change them."""
+"""An open catalog: its revision, its rows, and the only way to change them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from goldsmith.catalog.context import begin_change, end_change
 from goldsmith.catalog.definitions import revision_table, storable, table_of
 from goldsmith.catalog.errors import CatalogTooOld, RowRefused
 from goldsmith.catalog.rows import Row, key_text
-from goldsmith.catalog.snapshot import Snapshot, load, refresh
+from goldsmith.catalog.snapshot import CatalogRows, load, refresh
 
 R = TypeVar("R", bound=Row)
 
 
 class Catalog:
-    """What is declared, in one database."""
+    """The declared rows in one database."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
-        self._snapshot: Snapshot | None = None
+        self._snapshot: CatalogRows | None = None
 
     @classmethod
     def open(cls, url: str, *, create: bool = False) -> Catalog:
-        """Open a catalog of this version; `create` makes or migrates it first."""
+        """Open a catalog of this version; `create` creates or migrates it first."""
         engine = database.connect(url)
         try:
             with database.reading(engine) as connection:
@@ -47,12 +47,12 @@ class Catalog:
         self.engine.dispose()
 
     def revision(self) -> int:
-        """The number that rises with every change, whoever made it."""
+        """The catalog's revision, which rises with every change, whoever makes it."""
         with database.reading(self.engine) as connection:
             return int(connection.execute(sa.select(revision_table.c.revision)).scalar_one())
 
-    def snapshot(self) -> Snapshot:
-        """All declared rows at one revision; only what changed since the last is read again."""
+    def snapshot(self) -> CatalogRows:
+        """All declared rows at one revision; reads only rows changed since the last snapshot."""
         with database.reading(self.engine) as connection:
             kept = self._snapshot
             self._snapshot = load(connection) if kept is None else refresh(kept, connection)
@@ -60,7 +60,7 @@ class Catalog:
 
     @contextmanager
     def change(self, *, actor: str, reason: str | None = None) -> Iterator[Change]:
-        """One transaction, one revision: all of it happens, with who and why, or none of it."""
+        """One transaction and one revision, recorded with actor and reason."""
         try:
             with database.writing(self.engine) as connection:
                 revision = begin_change(connection, actor=actor, reason=reason)
@@ -71,34 +71,34 @@ class Catalog:
 
 
 class _Abandoned(Exception):
-    """Ends a change's transaction with nothing done."""
+    """Rolls back the transaction of a change."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """A change of rows under way."""
+    """An open transaction that changes rows."""
 
     connection: sa.Connection
     revision: int
 
     def abandon(self) -> NoReturn:
-        """End the transaction with nothing done."""
+        """Roll back the transaction."""
         raise _Abandoned
 
     def put(self, rows: Iterable[Row], *, exact: bool = False) -> None:
-        """Insert rows, or replace the ones with the same keys.
+        """Insert rows, or replace those with the same keys.
 
-        Columns the database fills in are kept where the row leaves them empty, unless the
-        row is to be `exact`, as an undo wants it.
+        Columns the database fills in keep their value if the row leaves them empty. With `exact`
+        the row is stored as it is, as an undo needs.
         """
         for kind, alike in _by_kind(rows).items():
             for group in _by_columns(alike, exact=exact):
                 insert = _insert(self.connection)(table_of(kind))
-                said = {
+                values = {
                     name: insert.excluded[name] for name in group[0] if name not in kind.table.key
                 }
                 upsert = insert.on_conflict_do_update(
-                    index_elements=list(kind.table.key), set_=said
+                    index_elements=list(kind.table.key), set_=values
                 )
                 self._execute(upsert, group, kind)
 
@@ -129,7 +129,7 @@ def _by_kind(rows: Iterable[R]) -> dict[type[R], list[R]]:
 
 
 def _by_columns(rows: Iterable[Row], *, exact: bool) -> Iterator[list[dict[str, Any]]]:
-    """Values in groups that name the same columns, as one statement can take them."""
+    """The rows' values, grouped by their columns: one statement for each group."""
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         values = storable(row, exact=exact)

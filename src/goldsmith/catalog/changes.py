@@ -36,7 +36,7 @@ class RowChange:
 
     @property
     def differences(self) -> dict[str, tuple[Any, Any]]:
-        """The columns that changed, with what they were and what they became."""
+        """The columns that changed, with their values before and after."""
         before, after = self.before or {}, self.after or {}
         return {
             name: (before.get(name), after.get(name))
@@ -68,17 +68,17 @@ def history(
     most: int | None = None,
 ) -> list[RowChange]:
     """Changes, newest first."""
-    asked = sa.select(changes_table).order_by(changes_table.c.change_id.desc())
+    query = sa.select(changes_table).order_by(changes_table.c.change_id.desc())
     if table is not None:
-        asked = asked.where(changes_table.c.table_name == table)
+        query = query.where(changes_table.c.table_name == table)
     if since is not None:
-        asked = asked.where(changes_table.c.revision > since)
+        query = query.where(changes_table.c.revision > since)
     if revision is not None:
-        asked = asked.where(changes_table.c.revision == revision)
+        query = query.where(changes_table.c.revision == revision)
     if key is None and most is not None:
-        asked = asked.limit(most)
+        query = query.limit(most)
     with database.reading(catalog.engine) as connection:
-        found = [_change(row) for row in connection.execute(asked)]
+        found = [_change(row) for row in connection.execute(query)]
     if key is not None:
         wanted = [str(part) for part in key]
         found = [change for change in found if [str(part) for part in change.key] == wanted]
@@ -95,14 +95,15 @@ def undo(
     dry_run: bool = False,
     then: Callable[[Change, int], None] | None = None,
 ) -> list[tuple[Row | None, Row | None]]:
-    """Take back one revision, or everything after one; itself a change like any other.
+    """Undo one revision, or everything after one; the undo is itself a new revision.
 
-    Gives the rows as (now, after the undo), and calls `then` inside the transaction. A row that
-    is no longer as the revision left it is refused: whoever changed it did not mean to have that
-    undone.
+    Returns the rows as (now, after the undo), and calls `then` inside the transaction. Raises
+    ChangedSince if a row was changed again after the revision: that change must not be lost.
     """
-    said = f"undo of revision {revision}" if since is None else f"undo back to revision {since}"
-    with catalog.change(actor=actor, reason=reason or said) as change:
+    default_reason = (
+        f"undo of revision {revision}" if since is None else f"undo back to revision {since}"
+    )
+    with catalog.change(actor=actor, reason=reason or default_reason) as change:
         taken = _to_take_back(change.connection, revision=revision, since=since)
         pairs = [_pair(first, last) for first, last in taken]
         change.remove([now for now, before in pairs if now is not None and before is None])
@@ -183,7 +184,7 @@ def _change(row: Any) -> RowChange:
 
 
 def _image(table: str, raw: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """A row's image in the same words whichever database kept it."""
+    """A row's image with the same values whichever database stored it."""
     if raw is None or table not in BY_TABLE:
         return raw
     columns = BY_TABLE[table].table.by_name

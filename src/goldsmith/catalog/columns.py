@@ -1,8 +1,8 @@
 """Columns: one definition of each, from which the table, the row class, the file format, the
 JSON Schema and the documentation are all made.
 
-The words of a column live here in plain Python, so that a command which only reads
-(`goldsmith status`) need not load SQLAlchemy; `definitions.py` turns them into SQLAlchemy Core.
+The declarations are plain Python, so that a command which only reads (`goldsmith status`) need
+not import SQLAlchemy; `definitions.py` turns them into SQLAlchemy Core.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-#: What SQLite prints with all its digits: above this it rounds, and history would not be exact.
+#: The largest number SQLite prints exactly: it rounds larger ones, and history would be wrong.
 LARGEST_NUMBER = 1e100
-#: The times both databases and Python can say.
+#: The range of times both databases and Python support.
 EARLIEST, LATEST = datetime(1000, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
-class Kind(StrEnum):
-    """What a column holds, alike on SQLite and PostgreSQL."""
+class ColumnKind(StrEnum):
+    """The type of a column's values, the same on SQLite and PostgreSQL."""
 
     TEXT = "text"
     FLAG = "flag"
@@ -37,28 +37,28 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
-    """One column of one table, in words."""
+class DeclaredColumn:
+    """The declaration of one column of one table."""
 
-    kind: Kind
+    kind: ColumnKind
     doc: str
     name: str = ""
     is_key: bool = False
     required: bool = False
     default: object = None
-    #: Closed set of words, held by a CHECK.
-    words: tuple[str, ...] = ()
+    #: The allowed values, enforced by a CHECK constraint.
+    choices: tuple[str, ...] = ()
     least: float | None = None
     most: float | None = None
-    #: The database fills it in, and files may leave it out without saying "reset this".
+    #: The database fills it in; a file that leaves it out does not reset it.
     generated: bool = False
-    #: The database hands out the next number.
+    #: The database assigns the next number.
     serial: bool = False
-    #: Not part of the catalog as files: bookkeeping of ours.
+    #: Goldsmith's own bookkeeping; catalog files do not contain it.
     internal: bool = False
 
     def from_storage(self, raw: Any) -> Any:
-        """The Python value of what a driver or a history image gives back."""
+        """The Python value of a driver's value or of a value in a history image."""
         return FROM_STORAGE[self.kind](raw) if raw is not None else self.when_null
 
     @property
@@ -68,15 +68,17 @@ class Column:
     @property
     def is_identity(self) -> bool:
         """The driver's value is the Python value, so reading needs no conversion."""
-        return self.kind in (Kind.TEXT, Kind.WHOLE)
+        return self.kind in (ColumnKind.TEXT, ColumnKind.WHOLE)
 
 
-#: A column that may be empty reads as an empty collection, never as None.
-_EMPTY: Mapping[Kind, Any] = {Kind.LIST: (), Kind.MAP: {}, Kind.NAMES: ()}
+#: NULL in these columns is read as an empty collection, never as None.
+_EMPTY: Mapping[ColumnKind, Any] = {ColumnKind.LIST: (), ColumnKind.MAP: {}, ColumnKind.NAMES: ()}
 
 
-def column_field(kind: Kind, doc: str, default: Any, *, required: bool = False, **more: Any) -> Any:
-    spec = Column(kind=kind, doc=doc, default=default, required=required, **more)
+def column_field(
+    kind: ColumnKind, doc: str, default: Any, *, required: bool = False, **more: Any
+) -> Any:
+    spec = DeclaredColumn(kind=kind, doc=doc, default=default, required=required, **more)
     if more.get("is_key"):
         return field(metadata={"column": spec})
     if kind in _EMPTY and default is None:
@@ -85,64 +87,66 @@ def column_field(kind: Kind, doc: str, default: Any, *, required: bool = False, 
     return field(default=default, metadata={"column": spec})
 
 
-def key(*, doc: str, kind: Kind = Kind.TEXT, **more: Any) -> Any:
+def key(*, doc: str, kind: ColumnKind = ColumnKind.TEXT, **more: Any) -> Any:
     """A column of the primary key."""
     return column_field(kind, doc, None, required=True, is_key=True, **more)
 
 
 def text(*, default: str | None = None, doc: str, **more: Any) -> Any:
-    return column_field(Kind.TEXT, doc, default, **more)
+    return column_field(ColumnKind.TEXT, doc, default, **more)
 
 
-def word(*, default: str | None = None, words: type[StrEnum], doc: str, **more: Any) -> Any:
-    """A word from a closed set."""
-    closed = tuple(word.value for word in words)
-    return column_field(Kind.TEXT, doc, default, words=closed, required=default is not None, **more)
+def choice(*, default: str | None = None, choices: type[StrEnum], doc: str, **more: Any) -> Any:
+    """A text column with a fixed set of values."""
+    closed = tuple(choice.value for choice in choices)
+    return column_field(
+        ColumnKind.TEXT, doc, default, choices=closed, required=default is not None, **more
+    )
 
 
 def flag(*, default: bool, doc: str, **more: Any) -> Any:
-    return column_field(Kind.FLAG, doc, default, required=True, **more)
+    return column_field(ColumnKind.FLAG, doc, default, required=True, **more)
 
 
 def whole(*, default: int | None = None, doc: str, **more: Any) -> Any:
     """A number without a fraction."""
-    return column_field(Kind.WHOLE, doc, default, required=default is not None, **more)
+    return column_field(ColumnKind.WHOLE, doc, default, required=default is not None, **more)
 
 
 def number(*, default: float | None = None, doc: str, **more: Any) -> Any:
-    return column_field(Kind.NUMBER, doc, default, required=default is not None, **more)
+    return column_field(ColumnKind.NUMBER, doc, default, required=default is not None, **more)
 
 
 def moment(*, default: datetime | None = None, doc: str, **more: Any) -> Any:
     """A point in time, with its zone; stored in UTC."""
-    return column_field(Kind.MOMENT, doc, default, **more)
+    return column_field(ColumnKind.MOMENT, doc, default, **more)
 
 
 def names(*, default: Any = None, doc: str, **more: Any) -> Any:
     """An ordered list of names, as a JSON list or a comma list."""
-    return column_field(Kind.NAMES, doc, default, **more)
+    return column_field(ColumnKind.NAMES, doc, default, **more)
 
 
 def mapping(*, default: Any = None, doc: str, **more: Any) -> Any:
     """Settings by name, as a JSON object."""
-    return column_field(Kind.MAP, doc, default, **more)
+    return column_field(ColumnKind.MAP, doc, default, **more)
 
 
 def items(*, default: Any = None, doc: str, **more: Any) -> Any:
     """A JSON list."""
-    return column_field(Kind.LIST, doc, default, **more)
+    return column_field(ColumnKind.LIST, doc, default, **more)
 
 
 def policy(*, default: Any = None, doc: str, **more: Any) -> Any:
-    """A word, or a JSON object of words where one word is not enough."""
-    return column_field(Kind.POLICY, doc, default, **more)
+    """A policy: one text, or a JSON object of texts."""
+    return column_field(ColumnKind.POLICY, doc, default, **more)
 
 
 def _read_flag(raw: Any) -> bool:
     return bool(raw)
 
 
-#: Texts repeat: an apply writes one time into thousands of rows, a template one list of keys.
+#: Cache size for parsed texts: one apply writes the same time or keys into thousands of rows.
 _KEPT_TEXTS = 4_096
 
 
@@ -153,22 +157,22 @@ def _read_moment(raw: Any) -> datetime:
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON as anybody may have typed it into a database."""
+    """Parse JSON that anybody may have typed into a database."""
     return json.loads(text, parse_int=_read_whole)
 
 
 def _read_whole(digits: str) -> int | float:
-    # Python refuses to make an int of thousands of digits; as a float it is infinite.
+    # Python refuses to parse an int of thousands of digits; as a float it is infinite.
     return int(digits) if len(digits) <= 400 else float(digits)
 
 
 _WRITER = json.JSONEncoder(ensure_ascii=False)
-#: A float in the form that `jsonb` would give back as a whole number; or a string, to step over.
+#: A float in the form that `jsonb` would return as a whole number; or a string, to skip.
 _LARGE_FLOAT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9.]+e\+[0-9]+')
 
 
 def write_json(value: Any) -> str:
-    """JSON that both databases give back as it was: a float stays a float."""
+    """JSON that both databases return unchanged: a float stays a float."""
     text = _WRITER.encode(value)
     if "e+" not in text:
         return text
@@ -206,28 +210,28 @@ def _names(raw: str) -> tuple[str, ...]:
 def _read_policy(raw: Any) -> Any:
     if isinstance(raw, str) and raw.lstrip().startswith("{"):
         try:
-            said = read_json(raw)
+            parsed = read_json(raw)
         except ValueError:
             return raw
-        return said if all(isinstance(word, str) for word in said.values()) else raw
+        return parsed if all(isinstance(part, str) for part in parsed.values()) else raw
     return raw
 
 
-FROM_STORAGE: Mapping[Kind, Callable[[Any], Any]] = {
-    Kind.TEXT: str,
-    Kind.FLAG: _read_flag,
-    Kind.WHOLE: int,
-    Kind.NUMBER: float,
-    Kind.MOMENT: _read_moment,
-    Kind.LIST: _read_list,
-    Kind.MAP: _read_map,
-    Kind.NAMES: _read_names,
-    Kind.POLICY: _read_policy,
+FROM_STORAGE: Mapping[ColumnKind, Callable[[Any], Any]] = {
+    ColumnKind.TEXT: str,
+    ColumnKind.FLAG: _read_flag,
+    ColumnKind.WHOLE: int,
+    ColumnKind.NUMBER: float,
+    ColumnKind.MOMENT: _read_moment,
+    ColumnKind.LIST: _read_list,
+    ColumnKind.MAP: _read_map,
+    ColumnKind.NAMES: _read_names,
+    ColumnKind.POLICY: _read_policy,
 }
 
 
 def plain(value: Any) -> Any:
-    """A column's value as JSON and YAML can say it."""
+    """A column's value as plain values for JSON and YAML."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, Mapping):
@@ -239,10 +243,10 @@ def plain(value: Any) -> Any:
     return value
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal as JSON is: `true` is not 1, though Python's `True == 1`."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
+def same(left: Any, right: Any) -> bool:
+    """Equal as JSON values: `true` is not 1, though Python's `True == 1`."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[name], right[name]) for name in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return isinstance(left, bool) is isinstance(right, bool) and bool(left == right)

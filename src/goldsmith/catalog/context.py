@@ -1,4 +1,4 @@
-"""Who changes rows in the transaction under way, and why: the row the triggers look at."""
+"""Who changes rows in the current transaction, and why: the row the history triggers read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from goldsmith.catalog.definitions import context_table, revision_table
 
 
 def begin_change(connection: sa.Connection, *, actor: str, reason: str | None) -> int:
-    """Take the next revision and say whose it is; everybody else waits until we are done."""
+    """Take the next revision and store its actor; other writers wait for this transaction."""
     revision = connection.execute(
         sa.update(revision_table)
         .values(revision=revision_table.c.revision + 1)
@@ -25,7 +25,7 @@ def begin_change(connection: sa.Connection, *, actor: str, reason: str | None) -
 
 
 def end_change(connection: sa.Connection) -> None:
-    """Forget who it was: the row is never committed."""
+    """Delete the row with the actor: it is never committed."""
     connection.execute(
         sa.delete(context_table).where(context_table.c.transaction_id == _transaction(connection))
     )

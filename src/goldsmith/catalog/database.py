@@ -1,4 +1,4 @@
-"""One engine for the catalog's database, SQLite or PostgreSQL, safe under several processes."""
+"""Connections to the catalog's database, SQLite or PostgreSQL, shared by several processes."""
 
 from __future__ import annotations
 
@@ -13,27 +13,30 @@ from sqlalchemy.engine import make_url
 
 from goldsmith.catalog.columns import read_json, write_json
 from goldsmith.catalog.errors import CatalogUnreachable
+from goldsmith.catalog.postgresql_url import libpq_url
 from goldsmith.errors import BadRequest
 
 #: How long a writer waits for another writer before it gives up.
 BUSY_SECONDS = 60
-#: Of a connection: the next transaction writes, and whether it lasts.
+#: Key in `connection.info`: the next transaction writes; the value is `lasts` of `writing`.
 _LASTS = "lasts"
 
 
 def connect(url: str) -> sa.Engine:
-    """An engine for a URL as people write it: `sqlite:///file` or `postgresql://…`."""
+    """The engine of a URL: `sqlite:///file` or `postgresql://…`."""
     try:
         parsed = make_url(url)
-    except sa.exc.ArgumentError as error:
+    except (sa.exc.ArgumentError, ValueError):
+        # Not chained: the cause quotes the URL, which may contain a password.
         raise BadRequest(
             sentence="The catalog's address is not one SQLAlchemy can read.",
             advice="Write sqlite:///path/to/catalog.db or postgresql://user@host/database.",
-        ) from error
+        ) from None
     match parsed.get_backend_name():
         case "sqlite":
             return _sqlite(parsed)
         case "postgresql":
+            libpq_url(url)
             return sa.create_engine(
                 parsed.set(drivername="postgresql+psycopg"),
                 pool_pre_ping=True,
@@ -51,9 +54,9 @@ def _sqlite(url: sa.URL) -> sa.Engine:
     engine = sa.create_engine(
         url,
         connect_args={"timeout": BUSY_SECONDS},
-        # The connection that was used last has its pages and statements at hand.
+        # The connection used last has its pages and statements cached.
         pool_use_lifo=True,
-        # Each stage keeps one, and another file is no burden to anybody.
+        # Each stage keeps one connection, and one more open file costs little.
         max_overflow=-1,
     )
 
@@ -69,20 +72,21 @@ def _sqlite(url: sa.URL) -> sa.Engine:
         if lasts is None:
             _say(connection, "BEGIN")
             return
-        # An intent lost to power, with the publish kept, would load twice. News may be lost, and
-        # never alone: they are in the same file, and the next commit that lasts syncs it.
+        # If a power cut lost a recorded intent but not the publish, the data would load twice.
+        # Commits that do not last may be lost, but only together with all later ones: they are in
+        # the same file, and the next commit that lasts syncs it.
         level = "FULL" if lasts else "NORMAL"
         if connection.info.get("synchronous") != level:
             _say(connection, f"PRAGMA synchronous = {level}")
             connection.info["synchronous"] = level
-        # A writer that begins as a reader can be refused half-way: it takes the lock first.
+        # A transaction that reads first can fail when it starts to write: take the lock at once.
         _say(connection, "BEGIN IMMEDIATE")
 
     return engine
 
 
 def _say(connection: sa.Connection, statement: str) -> None:
-    """Straight to the driver: every transaction says this, and SQLAlchemy is slow to pass it on."""
+    """Execute on the driver directly: every transaction needs this, and SQLAlchemy is slower."""
     driver: Any = connection.connection.driver_connection
     try:
         driver.execute(statement)
@@ -91,7 +95,7 @@ def _say(connection: sa.Connection, statement: str) -> None:
 
 
 def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any, ...]]:
-    """What one statement finds, with no transaction around it: for what is asked often."""
+    """The rows of one statement without a transaction, for frequent short queries."""
     try:
         kept = _kept(engine)
         pooled = engine.raw_connection() if kept is None else kept.connection
@@ -111,7 +115,7 @@ def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any
 
 
 class _OfThread(threading.local):
-    """What one thread has open."""
+    """The connection one thread keeps open."""
 
     kept: sa.Connection | None = None
 
@@ -121,10 +125,10 @@ _OF_THREAD = _OfThread()
 
 @contextmanager
 def keeping(engine: sa.Engine) -> Iterator[None]:
-    """While inside, all that this thread asks and writes goes through one connection.
+    """Within this context, this thread uses one connection for all reads and writes (SQLite only).
 
-    It takes longer to get a connection than to carry a short transaction out. Not so to a
-    server: it may be gone between two of them, and the pool looks for that.
+    Getting a connection from the pool takes longer than a short transaction. A PostgreSQL server
+    may go away between two transactions; the pool checks for that.
     """
     if engine.dialect.name != "sqlite":
         yield
@@ -138,14 +142,14 @@ def keeping(engine: sa.Engine) -> Iterator[None]:
 
 
 def _kept(engine: sa.Engine) -> sa.Connection | None:
-    """The connection this thread keeps, where no transaction is under way on it."""
+    """The connection this thread keeps, if no transaction is open on it."""
     kept = _OF_THREAD.kept
     return None if kept is None or kept.engine is not engine or kept.in_transaction() else kept
 
 
 @contextmanager
 def _connected(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """The connection this thread keeps, or another one."""
+    """The connection this thread keeps, or one from the pool."""
     kept = _kept(engine)
     try:
         if kept is not None:
@@ -155,13 +159,13 @@ def _connected(engine: sa.Engine) -> Iterator[sa.Connection]:
                 yield own
     except sa.exc.OperationalError as error:
         if kept is not None:
-            kept.invalidate()  # the next one is opened anew
+            kept.invalidate()  # its next use reconnects
         raise _unreachable(engine, error.orig) from error
 
 
 @contextmanager
 def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """One consistent view of everything, however many statements it takes."""
+    """A read transaction: all its statements see the same state."""
     with _connected(engine) as connection:
         if connection.dialect.name == "postgresql":
             connection = connection.execution_options(isolation_level="REPEATABLE READ")
@@ -171,18 +175,17 @@ def reading(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 @contextmanager
 def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]:
-    """One short transaction that changes rows, all or nothing.
+    """One short write transaction.
 
-    One that `lasts` survives a power cut as soon as it has ended. Another survives the end of
-    this process, however sudden; SQLite brings it to the disk with the next one that lasts.
+    With `lasts` it survives a power cut once it is committed. Without, it survives a crash of this
+    process; SQLite syncs it to disk with the next transaction that lasts.
     """
     with _connected(engine) as connection:
-        # For the transaction that begins now: execution options take as long as all the rest.
+        # Passed in `info`, because setting execution options takes as long as all the rest.
         connection.info[_LASTS] = lasts
         with connection.begin():
             yield connection
 
 
 def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:
-    url = engine.url.render_as_string(hide_password=True)
-    return CatalogUnreachable(url=url, cause=str(cause).strip())
+    return CatalogUnreachable.of(engine.url.render_as_string(hide_password=False), cause)

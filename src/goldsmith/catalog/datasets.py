@@ -1,4 +1,4 @@
-"""Datasets: rows of `sources` and of `targets`, seen as one namespace."""
+"""Datasets: the rows of `sources` and `targets`, which share one namespace of ids."""
 
 from __future__ import annotations
 
@@ -8,35 +8,35 @@ from typing import Any
 from goldsmith.catalog.columns import key, mapping, text
 from goldsmith.catalog.rows import Row, table
 
-#: What a source's file_format may say; other words are a finding.
+#: The known values of a source's file_format; another value is a finding.
 FILE_FORMATS = ("avro", "csv", "json", "jsonl", "orc", "parquet", "text", "tsv")
-#: What a target's type may say: `s3` and `iceberg` are lake tables, the others warehouses.
+#: The known values of a target's type: `s3` and `iceberg` are lake tables, the others warehouses.
 LAKE_TYPES = ("s3", "iceberg")
 WAREHOUSE_TYPES = ("redshift", "postgres", "duckdb")
 
 
 @table(
     "sources",
-    purpose="One row a dataset that is read: where its files lie, in which format and schema.",
+    purpose="One row a dataset that is read: where its files are, their format and schema.",
     read_by="planner, readers, throttles, path search",
     takes_effect="at the next plan",
 )
 class Source(Row):
-    """A place stages read, as the catalog describes it."""
+    """A dataset that stages read."""
 
     source_id: str = key(doc="The dataset's id, shared with `targets`.")
-    s3_path: str | None = text(default=None, doc="Where its files lie: `s3://bucket/prefix/`.")
+    s3_path: str | None = text(default=None, doc="Where its files are: `s3://bucket/prefix/`.")
     file_format: str | None = text(
-        default=None, doc=f"{', '.join(FILE_FORMATS)}; unset: by the files' endings."
+        default=None, doc=f"{', '.join(FILE_FORMATS)}; unset: by the files' extensions."
     )
     schema_arn: str | None = text(
-        default=None, doc="A Glue schema; embedded: a file of the schemas folder."
+        default=None, doc="ARN of a Glue schema; embedded: a file in the schemas folder."
     )
     declared_schema: str | None = text(
-        default=None, doc="The schema in Spark's words (`id BIGINT, name STRING`)."
+        default=None, doc="The schema as Spark DDL (`id BIGINT, name STRING`)."
     )
     options: Mapping[str, Any] = mapping(
-        default=None, doc="Spark's reader options by their own names, beside ours."
+        default=None, doc="Goldsmith's options, and Spark's reader options by their own names."
     )
 
 
@@ -47,7 +47,7 @@ class Source(Row):
     takes_effect="at the next plan; a changed location never moves or deletes data",
 )
 class Target(Row):
-    """A place stages write, as the catalog describes it."""
+    """A dataset that stages write."""
 
     target_id: str = key(doc="The dataset's id, shared with `sources`.")
     location: str | None = text(
@@ -55,5 +55,5 @@ class Target(Row):
     )
     type: str | None = text(default=None, doc=f"{', '.join((*LAKE_TYPES, *WAREHOUSE_TYPES))}.")
     options: Mapping[str, Any] = mapping(
-        default=None, doc="distkey, sortkey, table properties … by the words of its type."
+        default=None, doc="distkey, sortkey, table properties …, depending on its type."
     )

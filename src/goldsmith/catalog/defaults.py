@@ -1,8 +1,9 @@
-"""The rows a fresh catalog has: marked as shipped, and as editable as any other."""
+"""The rows of a new catalog: marked as shipped, and as editable as any other row."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -35,7 +36,7 @@ _FOCUS = {
     "spread_starts": 0,
 }
 
-#: error code → remedies in order. The first stands in healing_actions, as in the seed's table.
+#: Error code → remedies in order. The first goes to healing_actions, the others to healing_steps.
 _REMEDIES: dict[str, tuple[str, ...]] = {
     "SourceUnreachable": ("retry_later",),
     "SourceThrottled": ("slow_down", "retry_later"),
@@ -100,8 +101,19 @@ _RULE_SETS = (
 )
 
 
+#: Shipped rows of these remedies apply only to stages that name them in `options.remedies`.
+_NEED_LEAVE = frozenset(
+    ("deduplicate", "evolve_schema", "quarantine_files", "quarantine_rows", "roll_back")
+)
+
+
+def remedies_of(error_code: str) -> tuple[str, ...]:
+    """The shipped remedies of an error code, in order."""
+    return _REMEDIES.get(error_code, ())
+
+
 def shipped() -> tuple[Row, ...]:
-    """Every row a fresh catalog has."""
+    """Every row of a new catalog."""
     rows: list[Row] = [
         Profile(
             profile_id="balanced",
@@ -139,16 +151,33 @@ def shipped() -> tuple[Row, ...]:
         for name, hours, impact, says in _SEVERITIES
     ]
     for code, remedies in _REMEDIES.items():
-        rows.append(HealingAction(error_code=code, action_script=remedies[0], is_default=True))
+        rows.append(
+            HealingAction(
+                error_code=code,
+                action_script=remedies[0],
+                settings=_settings(remedies[0]),
+                is_default=True,
+            )
+        )
         rows += [
-            HealingStep(error_code=code, step_order=place, action_script=remedy, is_default=True)
-            for place, remedy in enumerate(remedies[1:], start=2)
+            HealingStep(
+                error_code=code,
+                step_order=position,
+                action_script=remedy,
+                settings=_settings(remedy),
+                is_default=True,
+            )
+            for position, remedy in enumerate(remedies[1:], start=2)
         ]
     return tuple(rows)
 
 
+def _settings(remedy: str) -> dict[str, Any]:
+    return {"only_where_allowed": True} if remedy in _NEED_LEAVE else {}
+
+
 def insert_missing(connection: sa.Connection) -> None:
-    """Insert shipped rows that were never there; one that was deleted stays deleted."""
+    """Insert shipped rows that were never inserted; a deleted row stays deleted."""
     known = {
         (table, tuple(json.loads(key)))
         for table, key in connection.execute(

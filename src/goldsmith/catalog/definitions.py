@@ -1,4 +1,4 @@
-"""The tables in SQLAlchemy Core, made from the rows' own words: one definition, two databases."""
+"""The SQLAlchemy Core tables, made from the row classes: one definition for two databases."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from goldsmith.catalog.columns import (
     EARLIEST,
     LARGEST_NUMBER,
     LATEST,
-    Column,
-    Kind,
+    ColumnKind,
+    DeclaredColumn,
     read_json,
     write_json,
 )
-from goldsmith.catalog.rows import Row, Table
+from goldsmith.catalog.rows import DeclaredTable, Row
 from goldsmith.catalog.schema import DECLARED
 
 metadata = sa.MetaData()
@@ -74,7 +74,7 @@ class JsonText(TypeDecorator[Any]):
 
 
 class Names(TypeDecorator[Any]):
-    """A list of names, or a word or an object, as text people can type."""
+    """A list of names, or a policy, stored as text that people can type."""
 
     impl = sa.Text
     cache_ok = True
@@ -85,23 +85,23 @@ class Names(TypeDecorator[Any]):
         return json.dumps(value, ensure_ascii=False)
 
 
-_TYPES: dict[Kind, Any] = {
-    Kind.TEXT: sa.Text,
-    Kind.FLAG: sa.Boolean,
-    Kind.WHOLE: lambda: sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
-    Kind.NUMBER: lambda: sa.Double().with_variant(sa.REAL(), "sqlite"),
-    Kind.MOMENT: Moment,
-    Kind.LIST: JsonText,
-    Kind.MAP: JsonText,
-    Kind.NAMES: Names,
-    Kind.POLICY: Names,
+_TYPES: dict[ColumnKind, Any] = {
+    ColumnKind.TEXT: sa.Text,
+    ColumnKind.FLAG: sa.Boolean,
+    ColumnKind.WHOLE: lambda: sa.BigInteger().with_variant(sa.Integer(), "sqlite"),
+    ColumnKind.NUMBER: lambda: sa.Double().with_variant(sa.REAL(), "sqlite"),
+    ColumnKind.MOMENT: Moment,
+    ColumnKind.LIST: JsonText,
+    ColumnKind.MAP: JsonText,
+    ColumnKind.NAMES: Names,
+    ColumnKind.POLICY: Names,
 }
 
 _DATE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]"
 
 
-def define(spec: Table, *constraints: Any, into: sa.MetaData = metadata) -> sa.Table:
-    """The SQLAlchemy table of a table in words."""
+def define(spec: DeclaredTable, *constraints: Any, into: sa.MetaData = metadata) -> sa.Table:
+    """Make the SQLAlchemy table of a declared table."""
     made = sa.Table(
         spec.name,
         into,
@@ -114,7 +114,7 @@ def define(spec: Table, *constraints: Any, into: sa.MetaData = metadata) -> sa.T
     return made
 
 
-def _column(column: Column) -> sa.Column[Any]:
+def _column(column: DeclaredColumn) -> sa.Column[Any]:
     return sa.Column(
         column.name,
         _TYPES[column.kind](),
@@ -126,51 +126,51 @@ def _column(column: Column) -> sa.Column[Any]:
     )
 
 
-def _server_default(column: Column) -> Any:
-    if column.generated and column.kind is Kind.MOMENT:
+def _server_default(column: DeclaredColumn) -> Any:
+    if column.generated and column.kind is ColumnKind.MOMENT:
         return sa.func.current_timestamp()
     if column.default is None:
         return None
-    if column.kind is Kind.FLAG:
+    if column.kind is ColumnKind.FLAG:
         return sa.true() if column.default else sa.false()
     return sa.text(str(column.default)) if not isinstance(column.default, str) else column.default
 
 
-def _checks(spec: Table) -> Iterable[sa.CheckConstraint]:
-    """What the database itself refuses, whoever writes and however."""
+def _checks(spec: DeclaredTable) -> Iterable[sa.CheckConstraint]:
+    """The CHECK constraints: the database refuses bad values whoever writes them."""
     for column in spec.columns:
         for dialect, rule in _rules(column):
             check = sa.CheckConstraint(rule, name=f"ck_{spec.name}_{column.name}")
             yield check.ddl_if(dialect=dialect) if dialect else check
 
 
-def _rules(column: Column) -> Iterable[tuple[str | None, str]]:
-    # The names are our own, from the row classes: none of them needs quoting.
+def _rules(column: DeclaredColumn) -> Iterable[tuple[str | None, str]]:
+    # Column names come from the row classes: none of them needs quoting.
     name = column.name
     bounds = [f"{name} >= {column.least:g}"] if column.least is not None else []
     bounds += [f"{name} <= {column.most:g}"] if column.most is not None else []
-    if column.words:
-        yield None, f"{name} IN ({', '.join(repr(word) for word in column.words)})"
+    if column.choices:
+        yield None, f"{name} IN ({', '.join(repr(choice) for choice in column.choices)})"
         return
     match column.kind:
-        case Kind.FLAG:
+        case ColumnKind.FLAG:
             yield "sqlite", f"{name} IN (0, 1)"
-        case Kind.WHOLE:
+        case ColumnKind.WHOLE:
             yield "sqlite", " AND ".join([f"typeof({name}) IN ('integer', 'null')", *bounds])
             if bounds:
                 yield "postgresql", " AND ".join(bounds)
-        case Kind.NUMBER:
+        case ColumnKind.NUMBER:
             least = f"-{LARGEST_NUMBER:g}" if column.least is None else f"{column.least:g}"
             most = f"{LARGEST_NUMBER:g}" if column.most is None else f"{column.most:g}"
             # PostgreSQL's NaN is larger than any number, so both bounds are needed.
             between = f"{name} BETWEEN {least} AND {most}"
             yield "sqlite", f"typeof({name}) IN ('integer', 'real', 'null') AND {between}"
             yield "postgresql", between
-        case Kind.MOMENT:
+        case ColumnKind.MOMENT:
             yield "sqlite", f"{name} IS NULL OR ({_sqlite_moment(name)})"
             yield "postgresql", f"{name} >= '{EARLIEST}' AND {name} < '{LATEST}'"
-        case Kind.LIST | Kind.MAP:
-            shape = "array" if column.kind is Kind.LIST else "object"
+        case ColumnKind.LIST | ColumnKind.MAP:
+            shape = "array" if column.kind is ColumnKind.LIST else "object"
             valid = f"json_valid({name}) AND json_type({name}) = '{shape}'"
             yield "sqlite", f"{name} IS NULL OR (typeof({name}) = 'text' AND {valid})"
             yield "postgresql", f"jsonb_typeof({name}) = '{shape}'"
@@ -179,7 +179,7 @@ def _rules(column: Column) -> Iterable[tuple[str | None, str]]:
 
 
 def _sqlite_moment(name: str) -> str:
-    """A time that Python reads too: SQLite itself takes 31 February, 24:00 and stray blanks."""
+    """A time Python can parse too: SQLite also accepts 31 February, 24:00 and extra blanks."""
     day = f"substr({name}, 1, 10)"
     return " AND ".join(
         [
@@ -196,7 +196,7 @@ def _sqlite_moment(name: str) -> str:
 
 TABLES: dict[str, sa.Table] = {row.table.name: define(row.table) for row in DECLARED}
 
-#: One row: the number that rises with every change, whoever made it.
+#: One row: the catalog's revision, which rises with every change, whoever makes it.
 revision_table = sa.Table(
     "catalog_revision",
     metadata,
@@ -206,7 +206,7 @@ revision_table = sa.Table(
     comment="One row with the catalog's revision, which rises with every change.",
 )
 
-#: Who changes rows in the transaction under way, and why; never seen by anybody else.
+#: Who changes rows in the current transaction, and why; its rows are never committed.
 context_table = sa.Table(
     "change_context",
     metadata,
@@ -248,10 +248,9 @@ def table_of(row: type[Row]) -> sa.Table:
 
 
 def storable(row: Row, *, exact: bool = False) -> dict[str, Any]:
-    """A row's values as the SQLAlchemy types take them.
+    """A row's values as the SQLAlchemy types accept them.
 
-    A column the database fills in is left out where the row has no value for it, unless the
-    row is to be stored exactly as it is.
+    A column the database fills in is left out if the row has no value for it, unless `exact`.
     """
     return {
         column.name: _storable(column, getattr(row, column.name))
@@ -260,11 +259,11 @@ def storable(row: Row, *, exact: bool = False) -> dict[str, Any]:
     }
 
 
-def _storable(column: Column, value: Any) -> Any:
+def _storable(column: DeclaredColumn, value: Any) -> Any:
     if value is None or (value == column.when_null and not column.required):
         return None
-    if column.kind in (Kind.LIST, Kind.NAMES):
+    if column.kind in (ColumnKind.LIST, ColumnKind.NAMES):
         return list(value)
-    if column.kind is Kind.MAP:
+    if column.kind is ColumnKind.MAP:
         return dict(value)
     return value

@@ -1,4 +1,4 @@
-"""How rows in files and rows in the catalog differ, and the catalog as it would be."""
+"""The differences between rows in files and rows in the catalog, and the catalog after an apply."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsmith.catalog.bundle import Bundle
-from goldsmith.catalog.columns import Column, Kind, plain, same
+from goldsmith.catalog.columns import ColumnKind, DeclaredColumn, plain, same
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.schema import DECLARED
-from goldsmith.catalog.snapshot import Key, Snapshot
+from goldsmith.catalog.snapshot import CatalogRows, Key
 
-_NESTED = frozenset((Kind.LIST, Kind.MAP))
+_NESTED = frozenset((ColumnKind.LIST, ColumnKind.MAP))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RowDifference:
-    """One row that is not the same on both sides."""
+    """One row that differs between the files and the catalog."""
 
     before: Row | None
     after: Row | None
@@ -82,8 +82,8 @@ class Difference:
     def counts(self) -> dict[str, int]:
         return {what: len(self.of(what)) for what in ("added", "changed", "removed")}
 
-    def applied_to(self, rows: Snapshot) -> Snapshot:
-        """The catalog as it would be."""
+    def applied_to(self, rows: CatalogRows) -> CatalogRows:
+        """The catalog as it would be after the apply."""
         tables: dict[str, dict[Key, Row]] = {}
         for difference in self.rows:
             name = difference.table
@@ -93,56 +93,56 @@ class Difference:
                 tables[name].pop(difference.row.key, None)
             else:
                 tables[name][difference.row.key] = difference.after
-        return Snapshot(rows.revision, {**rows.tables, **tables})
+        return CatalogRows(rows.revision, {**rows.tables, **tables})
 
 
-def difference(bundle: Bundle, rows: Snapshot, *, prune: bool = False) -> Difference:
-    """What the files would change: added and changed rows, and with `prune` removed ones."""
+def difference(bundle: Bundle, rows: CatalogRows, *, prune: bool = False) -> Difference:
+    """The changes an apply would make: added and changed rows, with `prune` also removed rows."""
     found = [*_put(bundle, rows), *(_pruned(bundle, rows) if prune else ())]
     return Difference(rows=tuple(found))
 
 
-def _put(bundle: Bundle, rows: Snapshot) -> Iterator[RowDifference]:
+def _put(bundle: Bundle, rows: CatalogRows) -> Iterator[RowDifference]:
     for kind in DECLARED:
         there = rows.table(kind)
-        for key, said in bundle.rows.get(kind, {}).items():
+        for key, row in bundle.rows.get(kind, {}).items():
             before = there.get(key)
-            after = said if before is None else _keeping(said, before)
+            after = row if before is None else _keeping(row, before)
             if before is None or not _same(before, after):
                 yield RowDifference(before=before, after=after)
 
 
-def _keeping(said: Row, before: Row) -> Row:
-    """What the file says, with the columns the database fills in kept where it says nothing."""
+def _keeping(row: Row, before: Row) -> Row:
+    """The file's row; columns the database fills in keep their value if the file has none."""
     kept = {
         column.name: getattr(before, column.name)
-        for column in said.table.columns
-        if column.generated and getattr(said, column.name) is None
+        for column in row.table.columns
+        if column.generated and getattr(row, column.name) is None
     }
-    return said.with_(**kept) if kept else said
+    return row.with_(**kept) if kept else row
 
 
 def _same(before: Row, after: Row) -> bool:
     return before is after or all(_alike(column, before, after) for column in before.table.in_files)
 
 
-def _alike(column: Column, before: Row, after: Row) -> bool:
-    one, other = getattr(before, column.name), getattr(after, column.name)
-    return bool(one == other) and (column.kind not in _NESTED or same(one, other))
+def _alike(column: DeclaredColumn, before: Row, after: Row) -> bool:
+    old, new = getattr(before, column.name), getattr(after, column.name)
+    return bool(old == new) and (column.kind not in _NESTED or same(old, new))
 
 
-def _pruned(bundle: Bundle, rows: Snapshot) -> Iterator[RowDifference]:
-    """Rows the files no longer name, in the tables they speak of; shipped rows stay."""
-    for kind, said in bundle.rows.items():
+def _pruned(bundle: Bundle, rows: CatalogRows) -> Iterator[RowDifference]:
+    """Rows missing in the files, of the tables the files contain; shipped rows stay."""
+    for kind, declared in bundle.rows.items():
         for key, row in rows.table(kind).items():
-            if key not in said and not getattr(row, "is_default", False):
+            if key not in declared and not getattr(row, "is_default", False):
                 yield RowDifference(before=row, after=None)
 
 
-def drift(bundle: Bundle, rows: Snapshot) -> Difference:
-    """How the live catalog differs from the files: from what they say to what there is.
+def drift(bundle: Bundle, rows: CatalogRows) -> Difference:
+    """How the live catalog differs from the files: `before` is the file's row.
 
-    Flags are not drift where the files say nothing of them: operators set them, files do not.
+    Flags that no file contains are not drift: operators set them.
     """
     backwards = [
         RowDifference(before=row.after, after=row.before)

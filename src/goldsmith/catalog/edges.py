@@ -1,10 +1,10 @@
-"""Edges between datasets as declared, and the paths over which a dataset can be obtained."""
+"""Declared lineage edges between datasets, and the paths by which a dataset can be obtained."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from goldsmith.catalog.columns import Kind, key, moment, number, text, whole
+from goldsmith.catalog.columns import ColumnKind, key, moment, number, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
@@ -37,7 +37,7 @@ class RecoveryPath(Row):
     """One way to obtain a dataset."""
 
     dataset_id: str = key(doc="The dataset wanted.")
-    path_order: int = key(kind=Kind.WHOLE, doc="1, 2, 3 … in order of preference.")
+    path_order: int = key(kind=ColumnKind.WHOLE, doc="1, 2, 3 … in order of preference.")
     path_sequence: str | None = text(
         default=None, doc="Comma list of datasets from the origin to the one wanted."
     )

@@ -1,4 +1,4 @@
-"""What can be wrong with a catalog as a whole, or with a request to change it."""
+"""Errors of opening, reading and changing the catalog."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsmith.errors import GoldsmithError
+from goldsmith.settings.values import without_password
 
 
 @dataclass(eq=False, kw_only=True)
@@ -19,6 +20,11 @@ class CatalogUnreachable(GoldsmithError):
     url: str
     cause: str
 
+    @classmethod
+    def of(cls, url: str, cause: object) -> CatalogUnreachable:
+        """The error for a catalog whose URL may contain a password."""
+        return cls(url=without_password(url), cause=without_password(str(cause).strip(), url))
+
     def __str__(self) -> str:
         return f"The catalog at {self.url} cannot be reached: {self.cause}"
 
@@ -29,7 +35,7 @@ class CatalogUnreachable(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class CatalogTooNew(GoldsmithError):
-    """The catalog was made or migrated by a newer Goldsmith."""
+    """The catalog was created or migrated by a newer Goldsmith."""
 
     found: str
     known: str
@@ -62,7 +68,7 @@ class CatalogTooOld(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class RowRefused(GoldsmithError):
-    """The database itself refuses a row."""
+    """The database refuses a row: it breaks a constraint or does not fit its column."""
 
     table: str
     key: str

@@ -10,7 +10,7 @@ from goldsmith.catalog.rows import Row, table
 
 
 class FlagScope(StrEnum):
-    """What a flag may stand on."""
+    """What a flag can apply to."""
 
     EVERYTHING = "everything"
     PIPELINE = "pipeline"
@@ -21,28 +21,28 @@ class FlagScope(StrEnum):
 
 @table(
     "control_flags",
-    purpose="The kill switch: a row saying `enabled = false` stops what it names, now.",
+    purpose="The kill switch: a row with `enabled` = false stops what it names at once.",
     read_by="gates, kill switch, planner",
     takes_effect="at once, in running stages too",
 )
 class Flag(Row):
-    """One switch on one thing."""
+    """One flag of a pipeline, stage, source, target or everything."""
 
     entity_type: str = key(
         doc="everything, pipeline, stage, source or target.",
-        words=tuple(scope.value for scope in FlagScope),
+        choices=tuple(scope.value for scope in FlagScope),
     )
     entity_id: str = key(doc="The id; a stage is `pipeline_id-stage_order`, everything is `*`.")
-    flag_name: str = key(doc="`enabled` is the kill switch; other names are kept and shown.")
+    flag_name: str = key(doc="`enabled` is the kill switch; other names are only stored and shown.")
     flag_value: bool = flag(default=False, doc="False stops.")
     updated_at: datetime | None = moment(default=None, doc="When it was last set.", generated=True)
     updated_by: str | None = text(default=None, doc="Who set it.", generated=True)
     reason: str | None = text(default=None, doc="Why, for whoever is paged.")
-    starts_at: datetime | None = moment(default=None, doc="Holds from here on; unset: at once.")
-    ends_at: datetime | None = moment(default=None, doc="Holds until here; unset: until changed.")
+    starts_at: datetime | None = moment(default=None, doc="Applies from then on; unset: at once.")
+    ends_at: datetime | None = moment(default=None, doc="Applies until then; unset: until changed.")
 
     def holds(self, now: datetime) -> bool:
-        """The flag speaks at this moment."""
+        """Whether the flag applies at this time."""
         return (self.starts_at is None or self.starts_at <= now) and (
             self.ends_at is None or now < self.ends_at
         )

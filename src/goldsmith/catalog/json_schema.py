@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from goldsmith.catalog.bundle import LONGEST_KEY
-from goldsmith.catalog.columns import Column, Kind
+from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.schema import DECLARED
 
-_TYPES: dict[Kind, dict[str, Any]] = {
-    Kind.TEXT: {"type": "string"},
-    Kind.FLAG: {"type": "boolean"},
-    Kind.WHOLE: {"type": "integer"},
-    Kind.NUMBER: {"type": "number"},
-    Kind.MOMENT: {"type": "string"},
-    Kind.LIST: {"type": "array", "items": {"type": "object"}},
-    Kind.MAP: {"type": "object"},
-    Kind.NAMES: {"type": ["array", "string"], "items": {"type": "string"}},
-    Kind.POLICY: {"type": ["string", "object"]},
+_TYPES: dict[ColumnKind, dict[str, Any]] = {
+    ColumnKind.TEXT: {"type": "string"},
+    ColumnKind.FLAG: {"type": "boolean"},
+    ColumnKind.WHOLE: {"type": "integer"},
+    ColumnKind.NUMBER: {"type": "number"},
+    ColumnKind.MOMENT: {"type": "string"},
+    ColumnKind.LIST: {"type": "array", "items": {"type": "object"}},
+    ColumnKind.MAP: {"type": "object"},
+    ColumnKind.NAMES: {"type": ["array", "string"], "items": {"type": "string"}},
+    ColumnKind.POLICY: {"type": ["string", "object"]},
 }
 
 
 def json_schema() -> dict[str, Any]:
-    """What a catalog file may hold."""
+    """The JSON Schema of a catalog file."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Goldsmith catalog",
@@ -49,22 +49,22 @@ def _row(kind: type[Row]) -> dict[str, Any]:
     }
 
 
-def _column(column: Column) -> dict[str, Any]:
-    said: dict[str, Any] = {"description": column.doc, **_TYPES[column.kind]}
-    if column.words:
-        said["enum"] = list(column.words)
+def _column(column: DeclaredColumn) -> dict[str, Any]:
+    schema: dict[str, Any] = {"description": column.doc, **_TYPES[column.kind]}
+    if column.choices:
+        schema["enum"] = list(column.choices)
     if column.least is not None:
-        said["minimum"] = column.least
+        schema["minimum"] = column.least
     if column.most is not None:
-        said["maximum"] = column.most
-    if column.is_key and column.kind is Kind.TEXT:
-        said |= {"minLength": 1, "maxLength": LONGEST_KEY}
+        schema["maximum"] = column.most
+    if column.is_key and column.kind is ColumnKind.TEXT:
+        schema |= {"minLength": 1, "maxLength": LONGEST_KEY}
     if column.default is not None:
-        said["default"] = column.default
+        schema["default"] = column.default
     if not column.is_key:
         # An empty value means the default, as everywhere in YAML.
-        types = said["type"] if isinstance(said["type"], list) else [said["type"]]
-        said["type"] = [*types, "null"]
-        if column.words:
-            said["enum"] = [*column.words, None]
-    return said
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        schema["type"] = [*types, "null"]
+        if column.choices:
+            schema["enum"] = [*column.choices, None]
+    return schema

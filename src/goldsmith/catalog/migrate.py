@@ -1,4 +1,4 @@
-"""Bring a catalog's tables to the version this Goldsmith knows, after a backup."""
+"""Migrate a catalog's tables to this Goldsmith's version, after a backup."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from goldsmith.catalog import database, defaults, triggers
 from goldsmith.catalog.errors import CatalogTooNew
 from goldsmith.catalog.version import VERSION as VERSION
 
-#: Any number that nothing else locks on.
+#: An arbitrary number that no other advisory lock uses.
 _LOCK = 7_061_973
-#: How long we wait for writers, and how often: each wait is so short that somebody who holds one
-#: table and wants another never deadlocks with us (a server looks for deadlocks after a second).
+#: How long and how often the migration waits for writers. Each wait is shorter than PostgreSQL's
+#: deadlock timeout of a second, so a writer that holds one table and wants another is not killed.
 _WAIT, _WAITS = "100ms", 300
 
 
 def version(connection: sa.Connection) -> str | None:
-    """The version of the tables there are; None where there are none."""
+    """The version of the catalog's tables; None if there are no tables."""
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
     found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
@@ -33,10 +33,10 @@ def refuse_newer(found: str | None) -> None:
 
 
 def migrate(engine: sa.Engine, *, to: str = VERSION) -> str | None:
-    """Make or migrate the tables in one transaction; where the backup lies, if one was needed."""
+    """Create or migrate the tables in one transaction; returns where the backup is, if any."""
     with database.writing(engine) as connection:
         if connection.dialect.name == "postgresql":
-            # Two processes may find the same old catalog: the second finds it done.
+            # Two processes may find the same old catalog: the second waits and finds it migrated.
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
         found = version(connection)
         refuse_newer(found)
@@ -68,7 +68,7 @@ def _back_up(connection: sa.Connection, found: str) -> str:
 
 
 def _copy_file(connection: sa.Connection, name: str) -> str:
-    """A copy of the whole file; we hold the write lock, so it is the state before us."""
+    """Copy the whole file; this transaction has the write lock, so nobody changes it meanwhile."""
     file = Path(str(connection.engine.url.database))
     copy = file.with_name(f"{file.name}.{name}")
     source = sqlite3.connect(file)
@@ -82,7 +82,7 @@ def _copy_file(connection: sa.Connection, name: str) -> str:
 
 
 def _copy_schema(connection: sa.Connection, name: str) -> str:
-    """A copy of every table in a schema of its own: no tool beside the server is needed."""
+    """Copy every table into a new schema of the same database: no other tool is needed."""
     quote = connection.dialect.identifier_preparer.quote
     tables = sa.inspect(connection).get_table_names()
     _hold_writers(connection, ", ".join(quote(table) for table in tables))
@@ -95,7 +95,7 @@ def _copy_schema(connection: sa.Connection, name: str) -> str:
 
 
 def _hold_writers(connection: sa.Connection, tables: str) -> None:
-    """Let nobody write until we are done, so that the copy is of one moment; readers go on."""
+    """Lock out writers, but not readers, so that the copy is consistent."""
     for wait in range(_WAITS):
         try:
             with connection.begin_nested():
@@ -105,5 +105,5 @@ def _hold_writers(connection: sa.Connection, tables: str) -> None:
         except sa.exc.OperationalError:
             if wait == _WAITS - 1:
                 raise
-    # A reader's long transaction must not queue every other reader behind us.
+    # Give up after 30 s: while this waits for a long read transaction, all other readers queue.
     connection.exec_driver_sql("SET LOCAL lock_timeout = '30s'")

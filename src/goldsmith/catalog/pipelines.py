@@ -1,4 +1,4 @@
-"""Pipelines and their stages: what should run, in which order, reading and writing what."""
+"""Pipelines and their stages: what runs, in which order, what each stage reads and writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from goldsmith.catalog.columns import (
-    Kind,
+    ColumnKind,
+    choice,
     flag,
     key,
     mapping,
@@ -18,13 +19,12 @@ from goldsmith.catalog.columns import (
     policy,
     text,
     whole,
-    word,
 )
 from goldsmith.catalog.rows import Row, table
 
 
 class Criticality(StrEnum):
-    """How much a pipeline matters when there is not room for all."""
+    """The importance of a pipeline when not all can run at once."""
 
     CRITICAL = "critical"
     NORMAL = "normal"
@@ -48,7 +48,7 @@ class OnCatalogLoss(StrEnum):
 
 
 class WriteMode(StrEnum):
-    """How rows get into a target."""
+    """How rows are written to a target."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
@@ -70,42 +70,44 @@ class Pipeline(Row):
     default_retry_id: str | None = text(
         default=None, doc="The retry policy of its stages; unset: no retries."
     )
-    created_at: datetime | None = moment(default=None, doc="When the row was made.", generated=True)
-    criticality: str = word(
-        default="normal", words=Criticality, doc="What the profiles order pipelines by."
+    created_at: datetime | None = moment(
+        default=None, doc="When the row was created.", generated=True
     )
-    impact: str = word(
-        default="none", words=Impact, doc="Who notices late data; sets an incident's severity."
+    criticality: str = choice(
+        default="normal", choices=Criticality, doc="Scheduling profiles order pipelines by it."
+    )
+    impact: str = choice(
+        default="none", choices=Impact, doc="Who notices late data; sets an incident's severity."
     )
     schedule: str | None = text(
         default=None,
-        doc="A cron line, `every 15m`, `after: pipeline`, or unset: only when asked.",
+        doc="A cron line, `every 15m`, `after: pipeline`; unset: only when requested.",
     )
-    owner: str | None = text(default=None, doc="Who is told when it breaks.")
+    owner: str | None = text(default=None, doc="Who owns it; incidents name the owner.")
     sla_minutes: int | None = whole(
         default=None, doc="How old its gold data may get, in minutes.", least=0
     )
-    tags: tuple[str, ...] = names(default=None, doc="Words to select it by: `tag:finance`.")
-    on_catalog_loss: str = word(
+    tags: tuple[str, ...] = names(default=None, doc="Tags to select it by: `tag:finance`.")
+    on_catalog_loss: str = choice(
         default="keep",
-        words=OnCatalogLoss,
+        choices=OnCatalogLoss,
         doc="What a running stage does when the catalog cannot be reached.",
     )
 
 
 @table(
     "stages",
-    purpose="One row a step of a pipeline: what it reads, how it shapes it, what it writes.",
+    purpose="One row a stage of a pipeline: what it reads, how it transforms it, what it writes.",
     read_by="planner, engine, kill switch",
     takes_effect="at the next plan; `enabled` at once",
 )
 class Stage(Row):
-    """One step: read datasets, shape them, write one."""
+    """One stage: read datasets, transform them, write one dataset."""
 
     pipeline_id: str = key(doc="The pipeline it belongs to.")
     stage_order: int = key(
-        kind=Kind.WHOLE,
-        doc="Its place: 1 bronze, 2 silver, 3 gold where no layer is said.",
+        kind=ColumnKind.WHOLE,
+        doc="Its number in the pipeline: 1 bronze, 2 silver, 3 gold if no layer is given.",
         # `pipeline_id-stage_order` names a stage: `a--1` must not name two.
         least=0,
     )
@@ -117,7 +119,9 @@ class Stage(Row):
     validation_set_id: str | None = text(
         default=None, doc="The rule set its rows must pass before they are published."
     )
-    enabled: bool = flag(default=True, doc="False stops this stage, also while it runs.")
+    enabled: bool = flag(
+        default=True, doc="False leaves this stage out of runs, and stops it while it runs."
+    )
     layer: str | None = text(
         default=None, doc="bronze, silver, gold …; unset: by the target's name, else the order."
     )
@@ -127,32 +131,32 @@ class Stage(Row):
     transform_dialect: str | None = text(
         default=None, doc="The SQL dialect of `transform_sql`; unset: Spark's."
     )
-    write_mode: str | None = word(
+    write_mode: str | None = choice(
         default=None,
-        words=WriteMode,
+        choices=WriteMode,
         doc="append, overwrite, merge (scd1) or scd2; unset: by layer and keys.",
     )
-    keys: tuple[str, ...] = names(default=None, doc="What tells rows apart in merge and scd2.")
+    keys: tuple[str, ...] = names(default=None, doc="The key columns of merge and scd2.")
     partition_by: tuple[str, ...] = names(
         default=None, doc="Columns or Iceberg transforms (`days(event_ts)`) of the table."
     )
     watermark_column: str | None = text(
-        default=None, doc="An older row never replaces a newer one by this column."
+        default=None, doc="Orders rows of one key: an older row never replaces a newer one."
     )
     pre_validation_set_id: str | None = text(
-        default=None, doc="The rule set its input must pass before it is shaped."
+        default=None, doc="The rule set its input must pass before it is transformed."
     )
     retry_id: str | None = text(default=None, doc="Its own retry policy; unset: the pipeline's.")
     timeout_sec: int | None = whole(
-        default=None, doc="Ends the stage as StageTimeout after so many seconds.", least=0
+        default=None, doc="The stage fails with StageTimeout after this many seconds.", least=0
     )
     stop_grace_sec: float | None = number(
-        default=None, doc="How long tasks may ignore a stop before their worker ends.", least=0
+        default=None, doc="Seconds tasks may ignore a stop before their worker ends.", least=0
     )
     schema_policy: str | Mapping[str, str] | None = policy(
         default=None,
         doc="evolve, freeze, discard_row or discard_value, for all or by columns and types.",
     )
     options: Mapping[str, Any] = mapping(
-        default=None, doc="rename, cast, deduplicate, add columns, read, partial …"
+        default=None, doc="rename, cast, deduplicate, add columns, read, partial, remedies …"
     )

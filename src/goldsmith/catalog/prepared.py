@@ -1,7 +1,7 @@
-"""Statements that every stage says: compiled once, then given straight to the driver.
+"""Statements every stage executes: compiled once, then passed straight to the driver.
 
-SQLAlchemy takes five times as long to pass a statement on as the database takes to carry it out.
-What a statement means stays SQLAlchemy's: its text for each database, and how values are stored.
+SQLAlchemy takes five times as long to execute a statement as the database itself. SQLAlchemy
+still makes the text for each database and converts the values.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Prepared:
-    """A statement, ready for both databases. Rows come back as the driver has them."""
+    """A statement for both databases. Rows come back as the driver returns them."""
 
     def __init__(self, statement: Any) -> None:
         self._statement = statement
-        #: By database, and by the columns and places that values are given for.
+        #: By database, and by the names of the given values.
         self._ready: dict[tuple[str, tuple[str, ...]], _Ready] = {}
 
     def rows(
         self, connection: sa.Connection, values: Mapping[str, Any] = _NOTHING
     ) -> list[tuple[Any, ...]]:
-        """Every row the statement gives."""
+        """Every row the statement returns."""
         found: list[tuple[Any, ...]] = self._execute(connection, values).fetchall()
         return found
 
@@ -41,19 +41,19 @@ class Prepared:
     def glance(
         self, engine: sa.Engine, values: Mapping[str, Any] = _NOTHING
     ) -> list[tuple[Any, ...]]:
-        """Every row it finds, asked alone: with no transaction around it."""
+        """Every row the statement returns, executed without a transaction."""
         ready = self._for(engine.dialect, values)
         return database.glance(engine, ready.text, ready.bound(values))
 
     def run(self, connection: sa.Connection, values: Mapping[str, Any] = _NOTHING) -> int:
-        """Carry it out; how many rows it was about."""
+        """Execute the statement and return the number of rows affected."""
         cursor = self._execute(connection, values)
         number = int(cursor.rowcount)
         cursor.close()
         return number
 
     def run_all(self, connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Carry it out for each of the rows, which all have the same names."""
+        """Execute the statement for each of the rows, which all have the same names."""
         if rows:
             dialect = connection.dialect
             ready = self._for(dialect, rows[0])
@@ -62,7 +62,7 @@ class Prepared:
                 cursor.executemany(ready.text, [ready.bound(values) for values in rows])
                 cursor.close()
             except dialect.loaded_dbapi.Error as error:
-                raise _told(error, ready, dialect) from error
+                raise _as_sqlalchemy_error(error, ready, dialect) from error
 
     def _execute(self, connection: sa.Connection, values: Mapping[str, Any]) -> Any:
         dialect = connection.dialect
@@ -71,7 +71,7 @@ class Prepared:
             cursor = connection.connection.cursor()
             cursor.execute(ready.text, ready.bound(values))
         except dialect.loaded_dbapi.Error as error:
-            raise _told(error, ready, dialect) from error
+            raise _as_sqlalchemy_error(error, ready, dialect) from error
         return cursor
 
     def _for(self, dialect: sa.Dialect, values: Mapping[str, Any]) -> _Ready:
@@ -84,25 +84,27 @@ class Prepared:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Ready:
-    """The text for one database, and what it takes."""
+    """The compiled text for one database, and its parameters."""
 
     text: str
-    #: Each place: its name, the value where none is given, and how a value is stored.
-    places: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
+    #: Each parameter: its name, its default, and the function that converts its value.
+    parameters: tuple[tuple[str, Any, Callable[[Any], Any] | None], ...]
     by_name: bool
 
     def bound(self, values: Mapping[str, Any]) -> Any:
-        said = [
+        stored = [
             values.get(name, default) if store is None else store(values.get(name, default))
-            for name, default, store in self.places
+            for name, default, store in self.parameters
         ]
         if not self.by_name:
-            return said
-        return {place[0]: value for place, value in zip(self.places, said, strict=True)}
+            return stored
+        return {
+            parameter[0]: value for parameter, value in zip(self.parameters, stored, strict=True)
+        }
 
 
-def _told(error: Exception, ready: _Ready, dialect: sa.Dialect) -> BaseException:
-    """An error as SQLAlchemy tells it: whoever catches one need not know how it was asked."""
+def _as_sqlalchemy_error(error: Exception, ready: _Ready, dialect: sa.Dialect) -> BaseException:
+    """The driver's error as SQLAlchemy's, so that callers catch the same errors either way."""
     return sa.exc.DBAPIError.instance(
         ready.text, None, error, dialect.loaded_dbapi.Error, dialect=dialect
     )
@@ -115,7 +117,7 @@ def _compile(statement: Any, dialect: sa.Dialect, names: tuple[str, ...]) -> _Re
     in_order = compiled.positiontup if compiled.positional else list(types)
     return _Ready(
         text=str(compiled),
-        places=tuple(
+        parameters=tuple(
             (name, defaults.get(name), types[name].dialect_impl(dialect).bind_processor(dialect))
             for name in in_order
         ),

@@ -1,4 +1,4 @@
-"""Profiles: how pipelines are ordered when there is not room for all at once."""
+"""Scheduling profiles: how pipelines are ordered when not all can run at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from goldsmith.catalog.columns import flag, key, number, text
 from goldsmith.catalog.rows import Row, table
 
-#: What a profile's setting_key may say, and what it means; other words are a finding.
+#: The known values of setting_key with their meaning; another value is a finding.
 SETTINGS: Mapping[str, str] = {
     "priority_weight_critical": "Weight of critical pipelines in the order.",
     "priority_weight_normal": "Weight of normal pipelines in the order.",
@@ -24,7 +24,7 @@ SETTINGS: Mapping[str, str] = {
 
 @table(
     "profiles",
-    purpose="The scheduling profiles there are.",
+    purpose="The scheduling profiles.",
     read_by="scheduler",
 )
 class Profile(Row):
@@ -49,11 +49,11 @@ class PipelineProfile(Row):
 
 @table(
     "profile_settings",
-    purpose="The numbers of a profile.",
+    purpose="The settings of a profile, all numbers.",
     read_by="scheduler",
 )
 class ProfileSetting(Row):
-    """One number of one profile."""
+    """One setting of one profile."""
 
     profile_id: str = key(doc="The profile.")
     setting_key: str = key(doc="One of: " + ", ".join(SETTINGS) + ".")

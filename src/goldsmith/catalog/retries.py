@@ -5,27 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from goldsmith.catalog.columns import Kind, flag, key, mapping, number, text, whole
+from goldsmith.catalog.columns import ColumnKind, flag, key, mapping, number, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
 @table(
     "retry_policies",
-    purpose="How often a failed stage is tried again, and after which wait.",
+    purpose="How often a failed stage is retried, and after which wait.",
     read_by="healing",
     takes_effect="at the next failure",
 )
 class RetryPolicy(Row):
-    """Whether and when a failed stage is tried again."""
+    """Whether and when a failed stage is retried."""
 
     retry_id: str = key(doc="The policy's name.")
     max_retries: int = whole(default=0, doc="Attempts after the first.", least=0)
     backoff_sec: int = whole(default=0, doc="The first wait, in seconds.", least=0)
     multiplier: float = number(default=1.0, doc="Each further wait is this times longer.", least=0)
-    max_backoff_sec: int | None = whole(default=None, doc="No wait is longer.", least=0)
-    jitter: float = number(
-        default=0.0, doc="Share of the wait that is left to chance.", least=0, most=1
-    )
+    max_backoff_sec: int | None = whole(default=None, doc="The longest wait, in seconds.", least=0)
+    jitter: float = number(default=0.0, doc="Share of the wait that is random.", least=0, most=1)
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)
 
 
@@ -44,9 +42,9 @@ class HealingAction(Row):
         doc="A built-in remedy by name, a script, a webhook, a Lambda ARN or `python:module:name`.",
     )
     settings: Mapping[str, Any] = mapping(default=None, doc="The remedy's settings.")
-    max_uses: int | None = whole(default=None, doc="How often in one run; unset: 3.", least=0)
+    max_uses: int | None = whole(default=None, doc="Most uses in one request; unset: 3.", least=0)
     success_floor: float | None = number(
-        default=None, doc="Switched off when it helps less often than this.", least=0, most=1
+        default=None, doc="Switched off if its share of successes is lower.", least=0, most=1
     )
     enabled: bool = flag(default=True, doc="False: the pair is not used.")
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)
@@ -62,12 +60,12 @@ class HealingStep(Row):
     """A further remedy of an error code."""
 
     error_code: str = key(doc="The code of the error.")
-    step_order: int = key(kind=Kind.WHOLE, doc="2, 3 …: its place after the first remedy.")
+    step_order: int = key(kind=ColumnKind.WHOLE, doc="2, 3 …: its order after the first remedy.")
     action_script: str | None = text(default=None, doc="As in `healing_actions`.")
     settings: Mapping[str, Any] = mapping(default=None, doc="The remedy's settings.")
-    max_uses: int | None = whole(default=None, doc="How often in one run; unset: 3.", least=0)
+    max_uses: int | None = whole(default=None, doc="Most uses in one request; unset: 3.", least=0)
     success_floor: float | None = number(
-        default=None, doc="Switched off when it helps less often than this.", least=0, most=1
+        default=None, doc="Switched off if its share of successes is lower.", least=0, most=1
     )
     enabled: bool = flag(default=True, doc="False: the step is not used.")
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)
@@ -75,12 +73,12 @@ class HealingStep(Row):
 
 @table(
     "healing_limits",
-    purpose="Numbers that keep healing from costing more than it saves.",
+    purpose="Limits that keep healing from costing more than it saves.",
     read_by="healing",
     takes_effect="at the next failure",
 )
 class HealingLimit(Row):
-    """One number of healing."""
+    """One limit of healing."""
 
     limit_name: str = key(
         doc="uses_per_day, breaker_failures, breaker_minutes, pipeline_failures_per_day, "

@@ -1,4 +1,4 @@
-"""Rows: what every declared row has in common, and the table each kind of row lives in."""
+"""Rows: the base class of every row, and the declaration of the table it belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from goldsmith.catalog.columns import (
     FROM_STORAGE,
-    Column,
+    DeclaredColumn,
+    choice,
     flag,
     items,
     key,
@@ -22,19 +23,18 @@ from goldsmith.catalog.columns import (
     policy,
     text,
     whole,
-    word,
 )
 
 R = TypeVar("R", bound="Row")
 
 
-class Table:
-    """A table of the catalog or the journal, in words."""
+class DeclaredTable:
+    """The declaration of a table of the catalog or the journal."""
 
     def __init__(
         self,
         name: str,
-        columns: Sequence[Column],
+        columns: Sequence[DeclaredColumn],
         *,
         row: type[Row],
         purpose: str,
@@ -54,31 +54,31 @@ class Table:
         return tuple(column.name for column in self.columns if column.is_key)
 
     @cached_property
-    def by_name(self) -> Mapping[str, Column]:
+    def by_name(self) -> Mapping[str, DeclaredColumn]:
         return {column.name: column for column in self.columns}
 
     @cached_property
     def load(self) -> Callable[[Sequence[Any]], Any]:
-        """A row out of what a driver gives back, columns in the table's order.
+        """The function that makes a row from a driver's row, columns in the table's order.
 
-        Written out column by column and straight into the slots: a catalog has a million
-        values, and a loop over the columns takes three times as long.
+        It is generated code that sets each slot directly: a catalog has a million values, and
+        a loop over the columns takes three times as long.
         """
         known: dict[str, Any] = {"new": object.__new__, "kind": self.row}
         lines = []
-        for place, column in enumerate(self.columns):
-            known[f"put{place}"] = getattr(self.row, column.name).__set__
-            value = f"v{place}"
+        for index, column in enumerate(self.columns):
+            known[f"put{index}"] = getattr(self.row, column.name).__set__
+            value = f"v{index}"
             if not column.is_identity:
-                known[f"to{place}"], known[f"empty{place}"] = (
+                known[f"to{index}"], known[f"empty{index}"] = (
                     FROM_STORAGE[column.kind],
                     column.when_null,
                 )
-                value = f"empty{place} if v{place} is None else to{place}(v{place})"
-            lines.append(f"    put{place}(row, {value})")
-        taken = ", ".join(f"v{place}" for place in range(len(self.columns)))
+                value = f"empty{index} if v{index} is None else to{index}(v{index})"
+            lines.append(f"    put{index}(row, {value})")
+        taken = ", ".join(f"v{index}" for index in range(len(self.columns)))
         body = "\n".join(lines)
-        # Only numbers are pasted: no name of anybody's stands in this text.
+        # Only indexes are formatted into the code: it contains no name from the declarations.
         exec(
             f"def load(raw):\n    row = new(kind)\n    {taken}, = raw\n{body}\n    return row",
             known,
@@ -87,8 +87,8 @@ class Table:
         return made
 
     @cached_property
-    def in_files(self) -> tuple[Column, ...]:
-        """The columns people write in files."""
+    def in_files(self) -> tuple[DeclaredColumn, ...]:
+        """The columns that catalog files may contain."""
         return tuple(column for column in self.columns if not column.internal)
 
 
@@ -96,7 +96,7 @@ class Row:
     """One row of one table: frozen, typed, changed only by copy."""
 
     __slots__ = ()
-    table: ClassVar[Table]
+    table: ClassVar[DeclaredTable]
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -105,13 +105,13 @@ class Row:
 
     @classmethod
     def from_storage(cls, raw: Sequence[Any]) -> Self:
-        """The row a driver gives back, columns in the table's order."""
+        """The row from a driver's row, columns in the table's order."""
         row: Self = cls.table.load(raw)
         return row
 
     @classmethod
     def from_image(cls, image: Mapping[str, Any]) -> Self:
-        """The row a history image holds; columns it does not know stay at their defaults."""
+        """The row of an image in the history; columns missing there get their defaults."""
         return cls(
             **{
                 name: column.from_storage(image[name])
@@ -121,37 +121,49 @@ class Row:
         )
 
     def as_file(self) -> dict[str, Any]:
-        """The row as files say it: defaults left out, keys always there."""
-        said: dict[str, Any] = {}
+        """The row as in catalog files: without defaults, always with its key."""
+        entry: dict[str, Any] = {}
         for column in self.table.in_files:
             value = getattr(self, column.name)
             if column.generated:
                 continue
             if column.is_key or value != _default(column):
-                said[column.name] = plain(value)
-        return said
+                entry[column.name] = plain(value)
+        return entry
 
     def as_plain(self) -> dict[str, Any]:
-        """Every column, as JSON can say it."""
+        """Every column, as plain values for JSON."""
         return {column.name: plain(getattr(self, column.name)) for column in self.table.columns}
 
     def with_(self, **changes: Any) -> Self:
         return replace(self, **changes)  # type: ignore[type-var]
 
 
-def _default(column: Column) -> Any:
+def _default(column: DeclaredColumn) -> Any:
     return column.when_null if column.default is None else column.default
 
 
 @dataclass_transform(
     frozen_default=True,
     kw_only_default=True,
-    field_specifiers=(key, text, word, flag, whole, number, moment, names, mapping, items, policy),
+    field_specifiers=(
+        key,
+        text,
+        choice,
+        flag,
+        whole,
+        number,
+        moment,
+        names,
+        mapping,
+        items,
+        policy,
+    ),
 )
 def table(
     name: str, *, purpose: str, read_by: str, takes_effect: str = "at once"
 ) -> Callable[[type[R]], type[R]]:
-    """Make a row class of a class whose attributes are columns."""
+    """Class decorator: make a row class of a class whose attributes are columns."""
 
     def make(cls: type[R]) -> type[R]:
         row = dataclass(frozen=True, kw_only=True, slots=True)(cls)
@@ -159,7 +171,7 @@ def table(
             replace(field.metadata["column"], name=field.name)
             for field in fields(row)  # type: ignore[arg-type]
         ]
-        row.table = Table(
+        row.table = DeclaredTable(
             name, columns, row=row, purpose=purpose, read_by=read_by, takes_effect=takes_effect
         )
         return row

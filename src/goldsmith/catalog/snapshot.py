@@ -1,4 +1,4 @@
-"""All declared rows at one revision, as a value; a new one shares what did not change."""
+"""All declared rows at one revision, immutable; a new snapshot shares the unchanged rows."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from goldsmith.catalog.schema import BY_TABLE, DECLARED
 R = TypeVar("R", bound=Row)
 Key = tuple[Any, ...]
 
-#: With more changes than this, reading everything again is quicker.
+#: With more changes than this, reading all rows is quicker.
 _MOST_CHANGES = 5_000
 _REVISION = sa.select(revision_table.c.revision)
 _REVISION_TEXT = str(_REVISION)
 
 
-class Snapshot:
-    """The catalog at one revision. Never changed once made."""
+class CatalogRows:
+    """The catalog's rows at one revision. Immutable."""
 
     def __init__(self, revision: int, tables: Mapping[str, Mapping[Key, Row]]) -> None:
         self.revision = revision
         self.tables = tables
-        #: The snapshot it was made from, and the rows that differ.
-        self._made_from: tuple[Snapshot, tuple[tuple[type[Row], Key], ...]] | None = None
+        #: The snapshot this one was made from, and the rows that differ.
+        self._made_from: tuple[CatalogRows, tuple[tuple[type[Row], Key], ...]] | None = None
 
     def table(self, kind: type[R]) -> Mapping[Key, R]:
-        """The rows of a kind by key."""
+        """The rows of a table by key."""
         return self.tables[kind.table.name]  # type: ignore[return-value]
 
     def rows(self, kind: type[R]) -> Collection[R]:
@@ -68,8 +68,8 @@ class Snapshot:
             key[0] for kind in (Source, Target) for key in self.tables[kind.table.name]
         )
 
-    def changed_since(self, old: Snapshot) -> Iterator[tuple[type[Row], Key]]:
-        """The rows that differ: a snapshot shares every row with the one it was made from."""
+    def changed_since(self, old: CatalogRows) -> Iterator[tuple[type[Row], Key]]:
+        """The rows that differ, by identity: unchanged rows are the same objects."""
         if self._made_from is not None and self._made_from[0] is old:
             yield from self._made_from[1]
             return
@@ -82,9 +82,9 @@ class Snapshot:
                 for key in before.keys() - now.keys():
                     yield kind, key
 
-    def _follow(self, old: Snapshot, changes: tuple[tuple[type[Row], Key], ...]) -> None:
-        """Take over what was worked out of the old rows, as far as it still holds."""
-        # Only the rows: a line of all snapshots there ever were must not be kept alive.
+    def _follow(self, old: CatalogRows, changes: tuple[tuple[type[Row], Key], ...]) -> None:
+        """Take over the cached properties of the old snapshot that are still valid."""
+        # Cut the chain: otherwise every snapshot would keep all earlier ones in memory.
         old._made_from = None
         self._made_from = (old, changes)
         kinds = {kind for kind, _key in changes}
@@ -109,35 +109,37 @@ class Snapshot:
         return frozenset(key[0] for key in self.table(Pipeline))
 
 
-def load(connection: sa.Connection) -> Snapshot:
+def load(connection: sa.Connection) -> CatalogRows:
     """Read every declared row."""
     revision = connection.execute(_REVISION).scalar_one()
     with without_collector(first=True):
         tables = {kind.table.name: by_key(_read(kind, connection)) for kind in DECLARED}
-    return Snapshot(int(revision), tables)
+    return CatalogRows(int(revision), tables)
 
 
 def newest_revision(engine: sa.Engine) -> int:
-    """The revision the rows are at: one cheap question to see whether any changed."""
+    """The current revision of the catalog: one cheap query to see whether rows changed."""
     return int(database.glance(engine, _REVISION_TEXT)[0][0])
 
 
-def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = None) -> Snapshot:
-    """The snapshot of now, reading only what changed since the old one.
+def refresh(
+    old: CatalogRows, connection: sa.Connection, *, revision: int | None = None
+) -> CatalogRows:
+    """The current snapshot, made by reading only the rows changed since the old one.
 
-    Inside a change of our own the newest revision is the one being made: `revision` then says
-    which one the rows are still at.
+    Inside `Catalog.change` the newest revision is the one being made: pass as `revision` the one
+    the rows are still at.
     """
     if revision is None:
         revision = int(connection.execute(_REVISION).scalar_one())
     if revision == old.revision:
         return old
     if revision < old.revision:
-        return load(connection)  # somebody put a backup in its place
+        return load(connection)  # somebody restored a backup
     changes = connection.execute(
         sa.select(changes_table.c.table_name, changes_table.c.row_key, changes_table.c.after)
         .where(changes_table.c.revision > old.revision)
-        # By revision first: that is the order of changes too, and its index finds the few new ones.
+        # By revision first: it has the same order as change_id, and its index finds the new rows.
         .order_by(changes_table.c.revision, changes_table.c.change_id)
         .limit(_MOST_CHANGES + 1)
     ).all()
@@ -153,7 +155,7 @@ def refresh(old: Snapshot, connection: sa.Connection, *, revision: int | None = 
             copied[name].pop(key, None)
         else:
             copied[name][key] = BY_TABLE[name].from_image(after)
-    new = Snapshot(revision, tables)
+    new = CatalogRows(revision, tables)
     changed = {(BY_TABLE[name], tuple(json.loads(row_key))) for name, row_key, _ in changes}
     differ = [
         (kind, key) for kind, key in changed if old.table(kind).get(key) is not new.get(kind, *key)
@@ -169,7 +171,7 @@ _TARGET: Callable[[Stage], str | None] = attrgetter("target_id")
 def _grouped(
     stages: Iterable[Stage], group_of: Callable[[Stage], str | None]
 ) -> dict[str, tuple[Stage, ...]]:
-    """Stages by what they have in common, each group in order."""
+    """Stages grouped by a column, each group in stage order."""
     grouped: dict[str, list[Stage]] = {}
     for stage in stages:
         group = group_of(stage)
@@ -183,8 +185,8 @@ def _grouped(
 
 
 def _read(kind: type[R], connection: sa.Connection) -> list[R]:
-    # Straight from the driver: with tens of thousands of rows SQLAlchemy's own result
-    # processing takes longer than the read.
+    # Through the driver: with tens of thousands of rows SQLAlchemy's result processing takes
+    # longer than the read.
     statement = str(sa.select(table_of(kind)).compile(dialect=connection.dialect))
     cursor = connection.connection.cursor()
     try:
@@ -196,9 +198,9 @@ def _read(kind: type[R], connection: sa.Connection) -> list[R]:
 
 @contextmanager
 def without_collector(*, first: bool = False) -> Iterator[None]:
-    """A hundred thousand new objects, none of them garbage: let nobody look through them.
+    """Switch the garbage collector off while a hundred thousand objects are made.
 
-    What is made the `first` time stays for as long as the process, and is never looked at again.
+    Objects made the `first` time live as long as the process: the collector never scans them.
     """
     was_on = gc.isenabled()
     gc.disable()

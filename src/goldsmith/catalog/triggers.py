@@ -1,8 +1,9 @@
-"""Database triggers: every change of a declared row is history, also one typed into `psql`.
+"""Database triggers: they record every change of a declared row, also one typed into `psql`.
 
-They use built-in SQL only, because a function registered by our process would break a plain
-`sqlite3`. Who and why come from the `change_context` row our own code writes in the same
-transaction; without one, the change is its session user's (PostgreSQL) or `direct` (SQLite).
+They use built-in SQL only, because a function registered by a Goldsmith process would be missing
+in a plain `sqlite3`. Actor and reason come from the `change_context` row that `begin_change`
+writes in the same transaction; without it the actor is the session user (PostgreSQL) or `direct`
+(SQLite).
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from collections.abc import Iterable, Iterator
 
 import sqlalchemy as sa
 
-from goldsmith.catalog.columns import Column, Kind
-from goldsmith.catalog.rows import Row, Table
+from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
+from goldsmith.catalog.rows import DeclaredTable, Row
 from goldsmith.catalog.schema import DECLARED
 
-#: PostgreSQL announces each new revision here.
+#: The channel on which PostgreSQL notifies of each new revision.
 CHANNEL = "goldsmith_catalog"
 
 
 def install(connection: sa.Connection) -> None:
-    """Make every trigger anew, as the definitions are now, on the tables there are."""
+    """Create or replace every trigger from the current definitions, on the existing tables."""
     make = _sqlite if connection.dialect.name == "sqlite" else _postgresql
     there = set(sa.inspect(connection).get_table_names())
     for statement in make([row for row in DECLARED if row.table.name in there]):
@@ -35,8 +36,8 @@ def _sqlite(declared: Iterable[type[Row]]) -> Iterator[str]:
         new_key, old_key = _sqlite_key(spec, "NEW"), _sqlite_key(spec, "OLD")
         for event in ("insert", "update", "delete"):
             yield f"DROP TRIGGER IF EXISTS {name}_{event}_history"
-        # INSERT OR REPLACE removes the old row without telling a trigger: the last image of
-        # the key says whether there was one.
+        # INSERT OR REPLACE removes the old row without firing a trigger: the last image of the
+        # key in the history tells whether there was one.
         last = (
             f"(SELECT after FROM changes WHERE table_name = '{name}' AND row_key = {new_key}"
             " ORDER BY change_id DESC LIMIT 1)"
@@ -83,21 +84,21 @@ def _record(
     )
 
 
-def _sqlite_key(spec: Table, side: str) -> str:
+def _sqlite_key(spec: DeclaredTable, side: str) -> str:
     return f"json_array({', '.join(f'{side}.{name}' for name in spec.key)})"
 
 
-def _sqlite_image(spec: Table, side: str) -> str:
+def _sqlite_image(spec: DeclaredTable, side: str) -> str:
     pairs = ", ".join(f"'{column.name}', {_sqlite_value(column, side)}" for column in spec.columns)
     return f"json_object({pairs})"
 
 
-def _sqlite_value(column: Column, side: str) -> str:
+def _sqlite_value(column: DeclaredColumn, side: str) -> str:
     name = f"{side}.{column.name}"
-    if column.kind is Kind.NUMBER:
-        # json_object rounds a REAL to 15 digits; the image must give the same number back.
+    if column.kind is ColumnKind.NUMBER:
+        # json_object rounds a REAL to 15 digits; the image must keep the exact number.
         return f"iif(typeof({name}) = 'real', json(printf('%!.17g', {name})), {name})"
-    if column.kind in (Kind.LIST, Kind.MAP):
+    if column.kind in (ColumnKind.LIST, ColumnKind.MAP):
         return f"json({name})"
     return name
 
@@ -109,7 +110,7 @@ def _postgresql(declared: Iterable[type[Row]]) -> Iterator[str]:
     for row in declared:
         name = row.table.name
         keys = ", ".join(f"'{column}'" for column in row.table.key)
-        # Replaced, not dropped and made: a drop would wait for everybody who reads the table.
+        # Replaced, not dropped and created: a drop would wait for all readers of the table.
         yield (
             f"CREATE OR REPLACE TRIGGER {name}_lock BEFORE INSERT OR UPDATE OR DELETE ON {name}"
             " FOR EACH STATEMENT EXECUTE FUNCTION goldsmith_lock_revision()"
@@ -124,8 +125,8 @@ def _postgresql(declared: Iterable[type[Row]]) -> Iterator[str]:
         )
 
 
-# The revision's row is locked before any other: transactions that change rows in different
-# orders queue here instead of deadlocking, and revisions are handed out in commit order.
+# The row of the revision is locked before any other: transactions that change rows in different
+# orders queue here instead of deadlocking, and revisions are assigned in commit order.
 _LOCK_FUNCTION = """
 CREATE OR REPLACE FUNCTION goldsmith_lock_revision() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -134,7 +135,7 @@ BEGIN
 END $$
 """
 
-# TRUNCATE tells nobody which rows are gone: they are deleted one by one first.
+# TRUNCATE fires no row triggers, so all rows are deleted first.
 _TRUNCATE_FUNCTION = """
 CREATE OR REPLACE FUNCTION goldsmith_delete_every_row() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,1 +1,1 @@
-"""What must hold of the data: checks by name, their settings and their verdicts."""
+"""Data quality checks: found by name, configured by settings, evaluated to outcomes."""

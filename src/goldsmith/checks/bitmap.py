@@ -1,7 +1,7 @@
-"""Conditions of single rows as the bits of a few words, and which of them hold in any row at all.
+"""Row conditions packed as bits of a few bigint columns, to learn which hold in any row at all.
 
-What is observed on the way to a file Spark interprets, aggregate by aggregate and row by row. So
-a pass observes one OR of each word, and counts rows only of conditions it says to hold somewhere.
+Spark interprets observed metrics aggregate by aggregate and row by row. So a pass observes one
+bit_or per mask column, and rows are counted later only for conditions that hold in some row.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_WORD = "_goldsmith_bits"
+_MASK = "_goldsmith_bits"
 _HELD = "held_word"
-_BITS = 63  # the sign stays out of it: no mask is negative
+_BITS = 63  # without the sign bit: no mask is negative
 
 
 class Bitmap:
@@ -25,51 +25,53 @@ class Bitmap:
         self._bits = {name: divmod(bit, _BITS) for bit, name in enumerate(conditions)}
 
     def mark(self, rows: DataFrame) -> DataFrame:
-        """The rows with the words."""
+        """Add the mask columns to the rows."""
         from pyspark.sql import functions as F
 
-        words: dict[int, list[Column]] = {}
-        for name, (word, bit) in self._bits.items():
+        masks: dict[int, list[Column]] = {}
+        for name, (mask, bit) in self._bits.items():
             marked = F.when(self._conditions[name], F.lit(1 << bit)).otherwise(F.lit(0))
-            words.setdefault(word, []).append(marked.cast("bigint"))
-        if not words:  # Spark Connect refuses to add no columns
+            masks.setdefault(mask, []).append(marked.cast("bigint"))
+        if not masks:  # Spark Connect refuses to add no columns
             return rows
-        return rows.withColumns({_word(word): _all_of(found) for word, found in words.items()})
+        return rows.withColumns(
+            {_mask_column(mask): _all_of(found) for mask, found in masks.items()}
+        )
 
     def has(self, name: str) -> Column:
-        """The condition, of marked rows."""
+        """The condition of that name, read from the masks of marked rows."""
         from pyspark.sql import functions as F
 
-        word, bit = self._bits[name]
-        return F.col(_word(word)).bitwiseAND(F.lit(1 << bit).cast("bigint")) != 0
+        mask, bit = self._bits[name]
+        return F.col(_mask_column(mask)).bitwiseAND(F.lit(1 << bit).cast("bigint")) != 0
 
     def measures(self) -> list[Column]:
-        """What to observe of marked rows."""
+        """The aggregates to observe on marked rows."""
         from pyspark.sql import functions as F
 
-        words = dict.fromkeys(word for word, _ in self._bits.values())
-        return [F.bit_or(_word(word)).alias(f"{_HELD}_{word}") for word in words]
+        masks = dict.fromkeys(mask for mask, _ in self._bits.values())
+        return [F.bit_or(_mask_column(mask)).alias(f"{_HELD}_{mask}") for mask in masks]
 
     def held(self, measured: Mapping[str, Any]) -> set[str]:
-        """The conditions that hold in some row, after what was observed."""
+        """The conditions that hold in some row, by the observed aggregates."""
         return {
             name
-            for name, (word, bit) in self._bits.items()
-            if (measured[f"{_HELD}_{word}"] or 0) >> bit & 1
+            for name, (mask, bit) in self._bits.items()
+            if (measured[f"{_HELD}_{mask}"] or 0) >> bit & 1
         }
 
 
 def plain(rows: DataFrame) -> DataFrame:
-    """Marked rows without the words."""
-    return rows.drop(*(name for name in rows.columns if name.startswith(_WORD)))
+    """Marked rows without the mask columns."""
+    return rows.drop(*(name for name in rows.columns if name.startswith(_MASK)))
 
 
-def _word(number: int) -> str:
-    return f"{_WORD}_{number}"
+def _mask_column(number: int) -> str:
+    return f"{_MASK}_{number}"
 
 
 def _all_of(found: list[Column]) -> Column:
-    """Or of all, as a tree that is not deep."""
+    """The bitwise OR of all, as a balanced tree."""
     while len(found) > 1:
         pairs = [found[i : i + 2] for i in range(0, len(found), 2)]
         found = [pair[0].bitwiseOR(pair[1]) if len(pair) == 2 else pair[0] for pair in pairs]

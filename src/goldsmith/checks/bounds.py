@@ -1,4 +1,4 @@
-"""Between `min` and `max`: of the values of a row, and of a number over all rows."""
+"""The bounds `min` and `max`, for the values of a row or for a number over all rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from goldsmith.checks.measures import Judged, Measured, Total
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-#: What is said where there is no value to judge: no rows, or NULLs only.
+#: The result where there is no value to judge: no rows, or only NULLs.
 Empty = Literal["fail", "pass"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """The bounds themselves are in, unless they are strict."""
+    """A lower and an upper bound, inclusive unless strict."""
 
     min: Any = None
     max: Any = None
@@ -26,7 +26,7 @@ class Bounds:
     strict_max: bool = False
 
     def broken(self, field: Field) -> Column:
-        """The column's value lies outside."""
+        """The column's value lies outside the bounds."""
         from pyspark.sql import functions as F
 
         broken = F.lit(False)
@@ -39,7 +39,7 @@ class Bounds:
         return broken
 
     def outside(self, value: Column) -> Column:
-        """A number computed of a row lies outside."""
+        """A number computed from a row lies outside the bounds."""
         from pyspark.sql import functions as F
 
         broken = F.lit(False)
@@ -50,7 +50,7 @@ class Bounds:
         return broken
 
     def inside(self, value: Column, field: Field) -> Column:
-        """An extreme of the column lies inside."""
+        """The smallest or greatest value of the column lies inside the bounds."""
         from pyspark.sql import functions as F
 
         holds = F.lit(True)
@@ -63,7 +63,7 @@ class Bounds:
         return holds
 
     def holds(self, value: Any) -> bool:
-        """A number lies inside."""
+        """A number lies inside the bounds."""
         if self.min is not None and not (
             value > self.min if self.strict_min else value >= self.min
         ):
@@ -71,38 +71,46 @@ class Bounds:
         return self.max is None or (value < self.max if self.strict_max else value <= self.max)
 
     def judge(self, value: Any, empty: Empty = "fail") -> Judged:
-        """What to say of a number, or of none."""
+        """Judge a number; `empty` is the result without one (None or NaN)."""
+        if self.are_empty:
+            return Judged(holds=True, observed=value, expected=self.description)
         if value is None or (isinstance(value, float) and isnan(value)):
-            return Judged(holds=empty == "pass", observed=None, expected=self.words)
-        return Judged(holds=self.holds(value), observed=value, expected=self.words)
+            return Judged(holds=empty == "pass", observed=None, expected=self.description)
+        return Judged(holds=self.holds(value), observed=value, expected=self.description)
 
     def judge_nothing(self, share: float | Literal["pass"]) -> Judged:
-        """What to say of a share of no values."""
+        """Judge a share of no values: `pass` holds, a number is judged as the share."""
         return self.judge(None, "pass") if isinstance(share, str) else self.judge(share)
 
     @property
-    def words(self) -> str:
+    def are_empty(self) -> bool:
+        """There is no bound: every value lies inside."""
+        return self.min is None and self.max is None
+
+    @property
+    def description(self) -> str:
         low = f"more than {self.min}" if self.strict_min else f"at least {self.min}"
         high = f"less than {self.max}" if self.strict_max else f"at most {self.max}"
-        said = [text for text, bound in ((low, self.min), (high, self.max)) if bound is not None]
-        return " and ".join(said) or "anything"
+        parts = [text for text, bound in ((low, self.min), (high, self.max)) if bound is not None]
+        return " and ".join(parts) or "anything"
 
 
 def total_between(value: Column, bounds: Bounds, empty: Empty) -> Total:
-    """A number over all rows lies between bounds that are numbers."""
+    """Measure a number over all rows and judge it by numeric bounds."""
     return Total(
         measures={"value": value}, judge=lambda measured: bounds.judge(measured["value"], empty)
     )
 
 
 def extreme_between(value: Column, field: Field, bounds: Bounds, empty: Empty) -> Total:
-    """The smallest or greatest value of a column lies between bounds of its type."""
+    """Measure the smallest or greatest value of a column and judge it by bounds of its type."""
 
     def judge(measured: Measured) -> Judged:
         value = measured["value"]
         holds = empty == "pass" if value is None else bool(measured["inside"])
-        return Judged(holds=holds, observed=value, expected=bounds.words)
+        holds = holds or bounds.are_empty
+        return Judged(holds=holds, observed=value, expected=bounds.description)
 
-    # A time that has a zone would come to Python in the zone of this process.
+    # Spark would hand Python a timestamp in the time zone of this process.
     shown = value.cast("timestamp_ntz") if field.type.typeName() == "timestamp" else value
     return Total(measures={"value": shown, "inside": bounds.inside(value, field)}, judge=judge)

@@ -1,9 +1,9 @@
 """A check: one function whose signature is its settings, found by the name of its file.
 
-A row check gives the condition of a *broken* row; a dataset check gives what it wants measured
-(`measures.py`). A parameter of type `Field` takes a column's name and is handed the column;
-positional-only parameters (`rows`, `context`) are handed in and are no settings. Nothing here
-needs Spark: the functions import it when they are called.
+A row check returns the condition of a *broken* row; a dataset check returns what to measure
+(`measures.py`). A setting of type `Field` is written as a column's name, and the function receives
+the column. Positional-only parameters (`rows`, `context`) are no settings: the evaluation passes
+them. Nothing here needs Spark: the functions import it when they are called.
 """
 
 from __future__ import annotations
@@ -19,39 +19,41 @@ from typing import Any, Literal
 
 from goldsmith.checks.field import Field
 from goldsmith.checks.patterns import why_not
-from goldsmith.checks.settings import Setting, Share
+from goldsmith.checks.settings import CheckSetting, Share
 from goldsmith.errors import nearest
 from goldsmith.registry import Registry
 
+_BOUNDS = frozenset(("min", "max"))
+
 
 class Cost(StrEnum):
-    """What it takes to measure a check."""
+    """What it costs to measure a check."""
 
-    #: Nothing: the schema or the journal has the answer.
+    #: No job: the schema or the journal has the answer.
     NOTHING = "nothing"
-    #: It rides on the pass that evaluates or writes the rows.
+    #: Measured in the pass that writes or evaluates the rows.
     RIDES = "rides on the write"
-    #: It takes part in the one job that counts the keys of all such checks.
+    #: Measured in the one job that counts the keys of all such checks.
     KEYS = "the key job"
-    #: A pass over the rows of its own.
+    #: Measured in an extra pass over the rows.
     PASS = "a pass of its own"
-    #: It reads another dataset.
+    #: Reads another dataset.
     LOOKUP = "reads another dataset"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A check by name: what it says of broken data, and the settings it takes."""
+    """A check: its name, its message about broken data, and the settings it takes."""
 
     name: str
-    #: What is said of a broken row or dataset, with settings in braces.
+    #: The message about a broken row or dataset, with settings in braces.
     says: str
     is_row_check: bool
     cost: Cost
     function: Callable[..., Any]
-    settings: Mapping[str, Setting]
-    #: What the function is handed beside its settings: rows, context.
-    handed: tuple[str, ...] = ()
+    settings: Mapping[str, CheckSetting]
+    #: Arguments of the function that are no settings: rows, context.
+    injected: tuple[str, ...] = ()
     #: At least one of these must be given.
     any_of: tuple[str, ...] = ()
 
@@ -62,12 +64,12 @@ class Check:
 
     @cached_property
     def usage(self) -> str:
-        """The settings in words, the ones of every check after them."""
+        """The check's own settings with their types, then the names of those all checks take."""
         own = ", ".join(setting.usage for setting in self.settings.values())
         return f"{own}; of every check: {', '.join(EVERY_CHECK)}"
 
     def problems(self, settings: Mapping[str, Any]) -> list[str]:
-        """What is wrong with the settings of a check_def entry, as ends of a sentence."""
+        """What is wrong with the settings of a check_def entry, each as the end of a sentence."""
         found: list[str] = []
         for name, value in settings.items():
             setting = self.settings.get(name) or EVERY_CHECK.get(name)
@@ -83,12 +85,15 @@ class Check:
                 found.append(f"needs the setting {name}")
         if settings.get("per") is not None and not self.is_row_check:
             found.append("takes no per, for it is no check of single rows")
-        if self.any_of and not any(settings.get(name) is not None for name in self.any_of):
+        # `min: null` with `max: null` counts as given: every value lies between them.
+        are_empty = _BOUNDS.issubset(self.any_of) and _BOUNDS.issubset(settings)
+        given = any(settings.get(name) is not None for name in self.any_of)
+        if self.any_of and not given and not are_empty:
             found.append(f"needs the setting {' or '.join(self.any_of)}")
         return found
 
     def columns(self, settings: Mapping[str, Any]) -> Iterator[str]:
-        """The columns of the rows that the settings name."""
+        """The names of columns in the settings."""
         for setting in (*self.settings.values(), EVERY_CHECK["per"]):
             if setting.name in settings:
                 yield from setting.columns(settings[setting.name])
@@ -103,14 +108,14 @@ class Check:
 
 
 def row_check(*, says: str, any_of: tuple[str, ...] = ()) -> Callable[[Callable[..., Any]], Check]:
-    """A check of each row by itself: the function gives the condition of a broken one."""
+    """Make a check of single rows: the function returns the condition of a broken row."""
     return _maker(says, any_of, Cost.RIDES, is_row_check=True)
 
 
 def dataset_check(
     *, says: str, any_of: tuple[str, ...] = (), cost: Cost = Cost.RIDES
 ) -> Callable[[Callable[..., Any]], Check]:
-    """A check of all rows together, or of their schema."""
+    """Make a check of all rows together, or of their schema."""
     return _maker(says, any_of, cost, is_row_check=False)
 
 
@@ -118,7 +123,7 @@ def _maker(
     says: str, any_of: tuple[str, ...], cost: Cost, *, is_row_check: bool
 ) -> Callable[[Callable[..., Any]], Check]:
     def make(function: Callable[..., Any]) -> Check:
-        settings, handed = _parameters(function)
+        settings, injected = _parameters(function)
         return Check(
             name=function.__name__,
             says=says,
@@ -126,7 +131,7 @@ def _maker(
             cost=cost,
             function=function,
             settings=settings,
-            handed=handed,
+            injected=injected,
             any_of=any_of,
         )
 
@@ -135,14 +140,20 @@ def _maker(
 
 def _parameters(
     function: Callable[..., Any],
-) -> tuple[Mapping[str, Setting], tuple[str, ...]]:
-    # Names of Spark's types stand in signatures and are not imported: any object will do.
+) -> tuple[Mapping[str, CheckSetting], tuple[str, ...]]:
+    # Signatures name Spark types that are not imported at runtime: `object` stands in for them.
     spark = dict.fromkeys(("Column", "DataFrame", "StructType"), object)
     signature = inspect.signature(function, eval_str=True, locals=spark)
     parameters = signature.parameters.values()
-    handed = tuple(one.name for one in parameters if one.kind is one.POSITIONAL_ONLY)
-    settings = {one.name: Setting.of(one) for one in parameters if one.name not in handed}
-    return MappingProxyType(settings), handed
+    injected = tuple(
+        parameter.name for parameter in parameters if parameter.kind is parameter.POSITIONAL_ONLY
+    )
+    settings = {
+        parameter.name: CheckSetting.of(parameter)
+        for parameter in parameters
+        if parameter.name not in injected
+    }
+    return MappingProxyType(settings), injected
 
 
 def _every_check(
@@ -157,10 +168,10 @@ def _every_check(
     description: str,
     name: str,
 ) -> None:
-    """The settings every check takes beside its own."""
+    """The settings every check takes besides its own."""
 
 
-EVERY_CHECK: Mapping[str, Setting] = _parameters(_every_check)[0]
+EVERY_CHECK: Mapping[str, CheckSetting] = _parameters(_every_check)[0]
 
 
 def _bad_patterns(value: str | Collection[str]) -> list[str]:
@@ -174,8 +185,8 @@ def _bad_patterns(value: str | Collection[str]) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    said = f"'{value}'" if isinstance(value, str | int | float) else type(value).__name__
-    return said if len(said) <= 80 else f"{said[:79]}…"
+    text = f"'{value}'" if isinstance(value, str | int | float) else type(value).__name__
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 CHECKS = Registry("check", package="goldsmith.checks.library", kind=Check)

@@ -1,4 +1,4 @@
-"""What a check may ask for beside the rows: the time, another dataset, what was there before."""
+"""What a check may use besides the rows: the time, other datasets, earlier runs."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def _no_history() -> Sequence[int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Context:
-    """Where and when checks are put to rows."""
+    """The context in which checks are evaluated."""
 
     now: datetime
     #: Another dataset's rows by its id; raises NoSuchDataset.
     dataset: Callable[[str], DataFrame] = _none_known
-    #: The columns the dataset had before; None: it is new.
+    #: The dataset's previous schema; None: it is new.
     schema_before: StructType | None = None
-    #: Rows written by earlier published runs, newest first; asked for only if a check needs them.
+    #: Rows written by earlier published runs, newest first; called only if a check needs them.
     row_counts: Callable[[], Sequence[int]] = _no_history
-    #: When the newest of the files that were read was written.
+    #: When the newest file of the input was written.
     newest_file: datetime | None = None
-    #: What {{ name }} in settings stands for, beside run_date and now.
+    #: Values of {{ name }} in settings, besides run_date and now.
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Why a check cannot be put to rows: its settings, its columns, or what it asks for elsewhere."""
+"""Why a check cannot be evaluated: its settings, its columns, or another dataset it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goldsmith.errors import GoldsmithError, nearest, one_of
 
 @dataclass(eq=False, kw_only=True)
 class BadCheck(GoldsmithError):
-    """A check has a setting it does not know, one of the wrong type, or not one it needs."""
+    """A check has an unknown setting, a setting of the wrong type, or lacks a required one."""
 
     check: str
     problems: tuple[str, ...]
@@ -25,7 +25,7 @@ class BadCheck(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class ColumnNotThere(GoldsmithError):
-    """A check looks at a column that the rows do not have."""
+    """A check names a column that the rows do not have."""
 
     check: str
     column: str
@@ -42,7 +42,7 @@ class ColumnNotThere(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class WrongColumnType(GoldsmithError):
-    """A check cannot be put to a column of that type."""
+    """A check cannot be evaluated on a column of that type."""
 
     check: str
     column: str
@@ -79,7 +79,7 @@ class ValueOfAnotherType(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class NoSuchDataset(GoldsmithError):
-    """A check asks for another dataset that is not there."""
+    """A check needs another dataset that does not exist."""
 
     dataset: str
     known: tuple[str, ...] = ()
@@ -90,13 +90,17 @@ class NoSuchDataset(GoldsmithError):
     @property
     def hint(self) -> str:
         guess = nearest(self.dataset, self.known)
-        said = f"Did you mean '{guess}'? " if guess else ""
-        return f"{said}Known: {one_of(self.known)}." if self.known else "No other dataset is known."
+        suggestion = f"Did you mean '{guess}'? " if guess else ""
+        return (
+            f"{suggestion}Known: {one_of(self.known)}."
+            if self.known
+            else "No other dataset is known."
+        )
 
 
 @dataclass(eq=False, kw_only=True)
 class NoSuchParameter(GoldsmithError):
-    """A setting names a parameter in {{ }} that nobody gives."""
+    """A setting uses a {{ parameter }} that has no value."""
 
     name: str
     known: tuple[str, ...]
@@ -111,7 +115,7 @@ class NoSuchParameter(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class CheckRaised(GoldsmithError):
-    """Spark could not carry out a check."""
+    """Spark failed to evaluate a check."""
 
     exit_code = 1
 

@@ -1,8 +1,8 @@
-"""The checks of a stage put to rows: what is measured in which pass, and what it means.
+"""Evaluate the checks of a stage on rows: what is measured in which pass, and the outcomes.
 
-`Evaluation` is used in three ways that share all of it: its `conditions` and `measures` ride on
-a write, `measure_beside` counts keys and reads other datasets afterwards; and `at_rest` does both
-for rows at rest. A check that cannot be put to the rows is a failed one with its cause.
+`Evaluation` has three uses: a write observes its `conditions` and `measures`; after the write
+`measure_beside` counts keys and reads other datasets; `measure_all` does both for stored rows.
+A check that cannot be evaluated fails, with its error.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldsmith.checks import keys, partitions
+from goldsmith.checks.arrow import jobs as native
+from goldsmith.checks.arrow.count_keys import count_keys
+from goldsmith.checks.arrow.jobs import meanwhile
+from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.bitmap import Bitmap
+from goldsmith.checks.bound_check import BoundCheck, bind_check
 from goldsmith.checks.context import Context
-from goldsmith.checks.measures import Counted, Extra, Judged, Keys, Known, Total
-from goldsmith.checks.native import jobs as native
-from goldsmith.checks.native.counting import count_keys
-from goldsmith.checks.native.jobs import meanwhile
-from goldsmith.checks.native.stored import Stored
-from goldsmith.checks.outcome import Outcome, outcome_of, raised
-from goldsmith.checks.planned import PlannedCheck
-from goldsmith.checks.putting import Put, put
+from goldsmith.checks.measures import Counted, Extra, Judged, Keys, KnownTotals, Total
+from goldsmith.checks.outcome import CheckOutcome, outcome_of, raised
+from goldsmith.checks.planned_check import PlannedCheck
 from goldsmith.errors import GoldsmithError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-#: What was measured of each check: by its place, then by name.
+#: Measured values, by the check's index, then by name.
 Measured = dict[int, dict[str, Any]]
 
 
-class AtRest(NamedTuple):
-    """What was measured of rows at rest: in the pass, and beside it, with the seconds of each."""
+class StoredRows(NamedTuple):
+    """Measures of stored rows, from the common pass and from extra jobs, and their seconds."""
 
     measured: dict[str, Any]
     beside: Measured
@@ -42,129 +42,139 @@ class AtRest(NamedTuple):
 
 
 class Evaluation:
-    """Checks put to rows of one schema."""
+    """Checks bound to one schema, evaluated together."""
 
     def __init__(
         self, schema: StructType, checks: Sequence[PlannedCheck], context: Context
     ) -> None:
         self.checks = tuple(checks)
-        self._put: dict[int, Put] = {}
-        #: Why a check cannot be put to such rows, by its place.
+        self._bound: dict[int, BoundCheck] = {}
+        #: Why a check cannot be evaluated, by its index.
         self.errors: dict[int, Exception] = {}
         for planned in checks:
             try:
-                self._put[planned.place] = put(planned, schema, context)
+                self._bound[planned.index] = bind_check(planned, schema, context)
             except Exception as error:  # a check's function, or SQL that does not parse
-                self.errors[planned.place] = error
+                self.errors[planned.index] = error
 
     def broken_rows(self) -> Mapping[int, Column]:
-        """The condition of a row that breaks the check at that place; true or false, never NULL."""
-        return {one.place: one.broken for one in self._sound() if one.broken is not None}
+        """The condition of a row that breaks the check, by the check's index; never NULL."""
+        return {
+            check.index: check.broken
+            for check in self._without_errors()
+            if check.broken is not None
+        }
 
-    def asked_once(self) -> set[int]:
-        """The checks whose conditions may be other ones when they are asked again."""
-        return {one.place for one in self._sound() if one.by_sql}
+    def nondeterministic(self) -> set[int]:
+        """The indexes of checks whose conditions may differ when evaluated again."""
+        return {check.index for check in self._without_errors() if check.by_sql}
 
-    def _sound(self) -> list[Put]:
-        """What can be put to the rows, as far as is known."""
-        return [one for one in self._put.values() if one.place not in self.errors]
+    def _without_errors(self) -> list[BoundCheck]:
+        """The bound checks without an error so far."""
+        return [check for check in self._bound.values() if check.index not in self.errors]
 
     def keys(self) -> Mapping[int, tuple[Keys, Column | None]]:
-        """The keys that checks of keys look at, each with the check's row condition."""
+        """The keys to count, by the check's index, each with the check's row condition."""
         return {
-            one.place: (one.asked, one.where)
-            for one in self._sound()
-            if isinstance(one.asked, Keys)
+            check.index: (check.measurement, check.where)
+            for check in self._without_errors()
+            if isinstance(check.measurement, Keys)
         }
 
     def conditions(self) -> dict[str, Column]:
-        """What single rows are counted for, by the name of the count; true or false, never NULL."""
+        """The row conditions to count, by the name of the count; never NULL."""
         return {
-            f"{name}_{one.place}": condition
-            for one in self._sound()
-            for name, condition in _counted(one)
+            f"{name}_{check.index}": condition
+            for check in self._without_errors()
+            for name, condition in _counted(check)
         }
 
     def measures(self, bits: Bitmap) -> list[Column]:
-        """Aggregates to observe of rows marked with the conditions, the number of rows first.
+        """Aggregates to observe on rows marked with the conditions, the number of rows first.
 
-        A condition in somebody's SQL is counted here and now: asked again it may answer otherwise,
-        as `now()` does. Of the others it is enough to know which hold in any row at all.
+        Conditions in the user's SQL are counted in this pass: evaluated again they may differ, as
+        `now()` does. Of the others the pass only observes which hold in any row.
         """
         from pyspark.sql import functions as F
 
         found = [F.count(F.lit(1)).alias("rows")]
-        for one in self._sound():
-            found += [column.alias(f"{name}_{one.place}") for name, column in _totals(one)]
-            if one.by_sql:
-                names = [f"{name}_{one.place}" for name, _ in _counted(one)]
+        for check in self._without_errors():
+            found += [column.alias(f"{name}_{check.index}") for name, column in _totals(check)]
+            if check.by_sql:
+                names = [f"{name}_{check.index}" for name, _ in _counted(check)]
                 found += [F.count(F.when(bits.has(name), F.lit(1))).alias(name) for name in names]
         return [*found, *bits.measures()]
 
-    def prove(self, rows: DataFrame) -> None:
-        """Have Spark resolve every expression; those it cannot are noted as errors. No job."""
+    def resolve_expressions(self, rows: DataFrame) -> None:
+        """Have Spark resolve every expression, without a job; record failures as errors."""
 
-        def resolve(chosen: Sequence[Put]) -> None:
-            columns = [column for one in chosen for _, column in _riding(one)]
+        def resolve(checks: Sequence[BoundCheck]) -> None:
+            columns = [column for check in checks for _, column in _aggregates_of(check)]
             if columns:
                 rows.agg(*columns).schema  # noqa: B018 - asking for the schema resolves it
-            for one in chosen:
-                if _is_beside(one):
-                    _plan(rows, one).schema  # noqa: B018
+            for check in checks:
+                if _is_beside(check):
+                    _plan(rows, check).schema  # noqa: B018
 
-        self._apart(tuple(self._put.values()), resolve)
+        self._run_isolated(tuple(self._bound.values()), resolve)
 
     def measure(
-        self, rows: DataFrame, stored: Stored | None = None, known: Collection[str] = ()
+        self, rows: DataFrame, stored: ParquetFiles | None = None, known: Collection[str] = ()
     ) -> dict[str, Any]:
-        """The riding measures in a pass of their own; over files, as far as it goes, by Arrow.
+        """Measure the aggregates in a pass of their own: with Arrow where it can, else with Spark.
 
-        Those that are known already are not measured.
+        Aggregates named in `known` are not measured.
         """
         got: dict[str, Any] = {}
         if stored is not None:
-            asked = {name: one for name, one in self.all_riding().items() if name not in known}
-            got = native.measure(rows, asked, stored)
+            unknown = {name: item for name, item in self.aggregates().items() if name not in known}
+            got = native.measure(rows, unknown, stored)
 
-        def wanted(one: Put) -> Iterator[tuple[str, Column]]:
-            for name, column in _riding(one):
-                if (full := f"{name}_{one.place}") not in known:
+        def wanted(check: BoundCheck) -> Iterator[tuple[str, Column]]:
+            for name, column in _aggregates_of(check):
+                if (full := f"{name}_{check.index}") not in known:
                     yield full, column
 
-        def run(chosen: Sequence[Put]) -> None:
+        def run(checks: Sequence[BoundCheck]) -> None:
             from pyspark.sql import functions as F
 
-            columns = [column.alias(name) for one in chosen for name, column in wanted(one)]
+            columns = [column.alias(name) for check in checks for name, column in wanted(check)]
             if columns:
                 row = rows.agg(F.count(F.lit(1)).alias("rows"), *columns).collect()[0]
                 got.update(row.asDict())
 
-        self._apart(
-            [one for one in self._put.values() if any(name not in got for name, _ in wanted(one))],
+        self._run_isolated(
+            [
+                item
+                for item in self._bound.values()
+                if any(name not in got for name, _ in wanted(item))
+            ],
             run,
         )
         return got
 
-    def all_riding(self) -> dict[str, Column]:
-        """Every aggregate that rides, and the number of rows, by their names."""
+    def aggregates(self) -> dict[str, Column]:
+        """Every aggregate of the common pass, and the number of rows, by name."""
         from pyspark.sql import functions as F
 
         named = {
-            f"{name}_{one.place}": column for one in self._sound() for name, column in _riding(one)
+            f"{name}_{check.index}": column
+            for check in self._without_errors()
+            for name, column in _aggregates_of(check)
         }
         return {"rows": F.count(F.lit(1)), **named} if named else {}
 
-    def measure_beside(self, rows: DataFrame, stored: Stored | None = None) -> Measured:
-        """What cannot ride: keys, joins, windows, queries."""
+    def measure_beside(self, rows: DataFrame, stored: ParquetFiles | None = None) -> Measured:
+        """Measure what needs extra jobs: keys, joins, windows, queries."""
         if stored is None:
             return self._beside(rows, dict)
         with meanwhile(rows, lambda: count_keys(rows, self.keys(), stored)) as counted:
             return self._beside(rows, counted)
 
-    def at_rest(
-        self, rows: DataFrame, stored: Stored | None = None, *, few: bool = False
-    ) -> AtRest:
-        """All of it, of rows that lie somewhere. `few` rows are grouped by their keys at once."""
+    def measure_all(
+        self, rows: DataFrame, stored: ParquetFiles | None = None, *, few: bool = False
+    ) -> StoredRows:
+        """Measure everything on stored rows. With `few`, group by real keys instead of hashes."""
         started = time.monotonic()
         if stored is None:
             measured = self.measure(rows)
@@ -175,7 +185,7 @@ class Evaluation:
                 measured = self.measure(rows, stored)
                 riding = time.monotonic() - started
                 beside = self._beside(rows, counted)
-        return AtRest(measured, beside, riding, time.monotonic() - started - riding)
+        return StoredRows(measured, beside, riding, time.monotonic() - started - riding)
 
     def _beside(
         self,
@@ -184,65 +194,67 @@ class Evaluation:
         *,
         few: bool = False,
     ) -> Measured:
-        """What is asked beside the pass; the counts of some keys will be known by then."""
+        """Run the extra jobs; `known` returns the key counts that Arrow has computed meanwhile."""
         got: Measured = {}
-        # Several rule sets of one table often ask the same, and no answer is sought twice.
-        alike: dict[Any, list[Put]] = {}
-        for one in self._sound():
-            if _is_beside(one):
-                alike.setdefault(_question(one), []).append(one)
-        asked = [first for first, *_ in alike.values()]
+        # Several rule sets of one table often repeat a check: measure it once.
+        alike: dict[Any, list[BoundCheck]] = {}
+        for check in self._without_errors():
+            if _is_beside(check):
+                alike.setdefault(_question(check), []).append(check)
+        distinct = [first for first, *_ in alike.values()]
         keyed = {} if few else self.keys()
 
-        def ask(chosen: Sequence[Put]) -> None:
-            got.update(keys.collect({one.place: _plan(rows, one) for one in chosen}))
+        def ask(checks: Sequence[BoundCheck]) -> None:
+            got.update(keys.collect({check.index: _plan(rows, check) for check in checks}))
 
-        def count(chosen: Sequence[Put]) -> None:
-            wanted = {one.place: keyed[one.place] for one in chosen}
+        def count(checks: Sequence[BoundCheck]) -> None:
+            wanted = {check.index: keyed[check.index] for check in checks}
             got.update(keys.count(rows, wanted, known()))
 
-        self._apart([one for one in asked if one.place not in keyed], ask)
-        self._apart([one for one in asked if one.place in keyed], count)
+        self._run_isolated([check for check in distinct if check.index not in keyed], ask)
+        self._run_isolated([check for check in distinct if check.index in keyed], count)
         for first, *same in alike.values():
             for other in same:
-                if first.place in self.errors:
-                    self.errors[other.place] = self.errors[first.place]
+                if first.index in self.errors:
+                    self.errors[other.index] = self.errors[first.index]
                 else:
-                    got[other.place] = got[first.place]
+                    got[other.index] = got[first.index]
         return got
 
-    def _apart(self, chosen: Sequence[Put], run: Callable[[Sequence[Put]], None]) -> None:
-        """Run all together; where that fails one by one, so that one does not spoil the others."""
-        chosen = [one for one in chosen if one.place not in self.errors]
+    def _run_isolated(
+        self, checks: Sequence[BoundCheck], run: Callable[[Sequence[BoundCheck]], None]
+    ) -> None:
+        """Run the checks together; if that fails run each alone, to record the failing ones."""
+        checks = [check for check in checks if check.index not in self.errors]
         try:
-            run(chosen)
+            run(checks)
             return
         except Exception as error:
-            if len(chosen) == 1:
-                self.errors[chosen[0].place] = error
+            if len(checks) == 1:
+                self.errors[checks[0].index] = error
                 return
-        for one in chosen:
+        for check in checks:
             try:
-                run([one])
+                run([check])
             except Exception as error:
-                self.errors[one.place] = error
+                self.errors[check.index] = error
 
-    def outcomes(self, measured: Mapping[str, Any], beside: Measured) -> list[Outcome]:
-        """What each check says of what was measured, in their order."""
+    def outcomes(self, measured: Mapping[str, Any], beside: Measured) -> list[CheckOutcome]:
+        """The outcome of each check from the measures, in the order of the checks."""
         return [self._outcome(planned, measured, beside) for planned in self.checks]
 
     def _outcome(
         self, planned: PlannedCheck, measured: Mapping[str, Any], beside: Measured
-    ) -> Outcome:
-        place = planned.place
-        if place in self.errors:
-            return raised(planned, self.errors[place])
-        one = self._put[place]
-        own = {name: measured.get(f"{name}_{place}") for name, _ in _riding(one)}
-        if one.broken is not None:
+    ) -> CheckOutcome:
+        index = planned.index
+        if index in self.errors:
+            return raised(planned, self.errors[index])
+        check = self._bound[index]
+        own = {name: measured.get(f"{name}_{index}") for name, _ in _aggregates_of(check)}
+        if check.broken is not None:
             own["of"] = measured["rows"] - own.pop("skipped")
         try:
-            return outcome_of(planned, _judged(one, {**own, **beside.get(place, {})}))
+            return outcome_of(planned, _judged(check, {**own, **beside.get(index, {})}))
         except (GoldsmithError, ArithmeticError, TypeError, ValueError) as error:
             return raised(planned, error)
 
@@ -253,68 +265,68 @@ def evaluate(
     context: Context,
     *,
     few: bool = False,
-    stored: Stored | None = None,
-) -> list[Outcome]:
-    """Put the checks to rows at rest: one pass for all that ride, few jobs for the others."""
+    stored: ParquetFiles | None = None,
+) -> list[CheckOutcome]:
+    """Evaluate the checks on stored rows: one common pass, and few jobs for the other measures."""
     evaluation = Evaluation(rows.schema, checks, context)
-    found = evaluation.at_rest(rows, stored, few=few)
+    found = evaluation.measure_all(rows, stored, few=few)
     return evaluation.outcomes(found.measured, found.beside)
 
 
-def _riding(one: Put) -> Iterator[tuple[str, Column]]:
-    """The measures of a check that any pass over the rows can take along."""
+def _aggregates_of(check: BoundCheck) -> Iterator[tuple[str, Column]]:
+    """The aggregates of a check that any pass over the rows can compute."""
     from pyspark.sql import functions as F
 
-    for name, condition in _counted(one):
+    for name, condition in _counted(check):
         yield name, F.count(F.when(condition, F.lit(1)))
-    yield from _totals(one)
+    yield from _totals(check)
 
 
-def _counted(one: Put) -> Iterator[tuple[str, Column]]:
-    """Conditions of single rows; of most rows, and often of all, none is true."""
+def _counted(check: BoundCheck) -> Iterator[tuple[str, Column]]:
+    """The row conditions of a check to count; for most rows, often for all, none is true."""
     from pyspark.sql import functions as F
 
-    if one.broken is not None and one.applies is not None:
-        yield "broken", one.broken
-        yield "skipped", ~one.applies
-    elif isinstance(one.asked, Keys) and one.asked.nulls != "equal":
-        spoken_of = one.where if one.where is not None else F.lit(True)
-        yield "null_rows", spoken_of & keys.any_null(one.asked)
+    if check.broken is not None and check.applies is not None:
+        yield "broken", check.broken
+        yield "skipped", ~check.applies
+    elif isinstance(check.measurement, Keys) and check.measurement.nulls != "equal":
+        in_scope = check.where if check.where is not None else F.lit(True)
+        yield "null_rows", in_scope & keys.any_null(check.measurement)
 
 
-def _totals(one: Put) -> Iterator[tuple[str, Column]]:
-    if isinstance(one.asked, Total):
-        yield from one.asked.measures.items()
+def _totals(check: BoundCheck) -> Iterator[tuple[str, Column]]:
+    if isinstance(check.measurement, Total):
+        yield from check.measurement.measures.items()
 
 
-def _is_beside(one: Put) -> bool:
-    return bool(one.per) or isinstance(one.asked, Extra | Keys)
+def _is_beside(check: BoundCheck) -> bool:
+    return bool(check.per) or isinstance(check.measurement, Extra | Keys)
 
 
-def _question(one: Put) -> Any:
-    """What is asked beside the pass; a threshold by partition is part of its question."""
-    planned = one.planned
-    if one.per:
-        return one.place
+def _question(check: BoundCheck) -> Any:
+    """The identity of an extra measurement; one with a threshold per partition is never shared."""
+    planned = check.planned
+    if check.per:
+        return check.index
     return planned.check.name, repr(sorted(planned.settings.items())), planned.where
 
 
-def _plan(rows: DataFrame, one: Put) -> DataFrame:
-    if one.per:
-        assert one.broken is not None
-        assert one.applies is not None
-        return partitions.worst(rows, one.planned, one.per, one.broken, one.applies)
-    if isinstance(one.asked, Keys):
-        return keys.exact(rows, one.asked, one.where)
-    assert isinstance(one.asked, Extra)
-    return one.asked.plan(rows)
+def _plan(rows: DataFrame, check: BoundCheck) -> DataFrame:
+    if check.per:
+        assert check.broken is not None
+        assert check.applies is not None
+        return partitions.worst(rows, check.planned, check.per, check.broken, check.applies)
+    if isinstance(check.measurement, Keys):
+        return keys.exact(rows, check.measurement, check.where)
+    assert isinstance(check.measurement, Extra)
+    return check.measurement.plan(rows)
 
 
-def _judged(one: Put, measured: Mapping[str, Any]) -> Judged | Counted:
-    if one.broken is not None:
+def _judged(check: BoundCheck, measured: Mapping[str, Any]) -> Judged | Counted:
+    if check.broken is not None:
         parts = {name: measured[name] for name in partitions.MEASURES if name in measured}
         return Counted(broken=measured["broken"], of=measured["of"], **parts)
-    if isinstance(one.asked, Known):
-        return one.asked.judged
-    assert isinstance(one.asked, Total | Keys | Extra)
-    return one.asked.judge(measured)
+    if isinstance(check.measurement, KnownTotals):
+        return check.measurement.judged
+    assert isinstance(check.measurement, Total | Keys | Extra)
+    return check.measurement.judge(measured)

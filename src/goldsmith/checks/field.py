@@ -1,4 +1,4 @@
-"""A column as a check sees it: found by its name, of a type the check can work with."""
+"""A column as a check uses it: found by its name, of a type the check supports."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TIMES = frozenset(("date", "timestamp", "timestamp_ntz"))
 _TEXTS = frozenset(("string", "char", "varchar"))
 _NESTED = frozenset(("array", "map", "struct", "variant"))
 
-#: What a check can need of a column, in words, and how to tell by the name of Spark's type.
+#: Kinds of columns a check can require: the description, and a test of Spark's type name.
 _KINDS: dict[str, tuple[str, Callable[[str], bool]]] = {
     "number": ("a column of numbers", _NUMBERS.__contains__),
     "time": ("a column of dates or times", _TIMES.__contains__),
@@ -37,12 +37,12 @@ _KINDS: dict[str, tuple[str, Callable[[str], bool]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """A column of the rows a check is put to."""
+    """A column of the rows a check is evaluated on."""
 
     check: str
     name: str
     type: DataType
-    #: Its values; of a check over all rows only those that its `where` lets through.
+    #: The column; in a dataset check it is NULL where the check's `where` does not hold.
     value: Column
 
     @property
@@ -58,14 +58,14 @@ class Field:
         return self.type.typeName() in _NUMBERS
 
     def is_like(self, other: Field) -> bool:
-        """The values of both can be compared."""
+        """The values of both columns can be compared."""
         kinds = ("is_number", "is_text", "is_time")
         return self.type == other.type or any(
             getattr(self, kind) and getattr(other, kind) for kind in kinds
         )
 
     def by_day(self) -> Field:
-        """The day of each time; other columns as they are."""
+        """The column cast to dates if it holds dates or times; otherwise unchanged."""
         from pyspark.sql.types import DateType
 
         return (
@@ -78,10 +78,10 @@ class Field:
         return self.value if self.is_text else self.value.cast("string")
 
     def literal(self, value: Any) -> Column:
-        """A value of the settings, to compare the column with.
+        """A value of the settings as an expression to compare the column with.
 
-        A mapping {sql: …} and, where the column holds times, a text that is no time itself are
-        SQL expressions: `now() - interval '24 hours'`.
+        A mapping {sql: …} is an SQL expression. So is, for a column of times, a text that is no
+        ISO date or time: `now() - interval '24 hours'`.
         """
         from pyspark.sql import functions as F
 
@@ -107,7 +107,7 @@ class Field:
         return F.lit(value)
 
     def is_in(self, values: Sequence[Any]) -> Column:
-        """The column's value is one of these; one of another type equals none of the column's."""
+        """The column's value is one of these; values of another type are ignored."""
         from pyspark.sql import functions as F
 
         alike = [
@@ -145,7 +145,7 @@ def _is_number(value: Any) -> bool:
 
 
 def as_moment(text: str) -> datetime | None:
-    """A date or a time in ISO form; None where it is something else."""
+    """Parse a date or a time in ISO form; None where the text is something else."""
     try:
         return datetime.fromisoformat(text.strip())
     except ValueError:
@@ -158,12 +158,12 @@ def _has_time(text: str) -> bool:
 
 @dataclass(frozen=True)
 class OfKind:
-    """Marks a parameter: what the column it names has to hold."""
+    """Annotation of a parameter: the kind of column it accepts."""
 
     kind: str
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         return _KINDS[self.kind][0]
 
     def takes(self, type_: DataType) -> bool:
@@ -178,14 +178,14 @@ Plain = Annotated[Field, OfKind("plain")]
 def find(
     schema: StructType, name: str, *, check: str, needs: OfKind | None = None
 ) -> tuple[str, DataType]:
-    """The column a check means, quoted for Spark, and its type.
+    """Find a column by name: its path quoted for Spark, and its type.
 
-    A column called `a.b` comes before a field b of a column a; backticks leave no doubt.
+    `a.b` means a column of that name before the field b of a column a; backticks disambiguate.
     """
     path, type_ = _path(schema, name, check)
     if needs is not None and not needs.takes(type_):
         raise WrongColumnType(
-            check=check, column=name, type=type_.simpleString(), wanted=needs.words
+            check=check, column=name, type=type_.simpleString(), wanted=needs.description
         )
     return ".".join(f"`{part.replace('`', '``')}`" for part in path), type_
 
@@ -212,7 +212,7 @@ def _path(schema: StructType, name: str, check: str) -> tuple[list[str], DataTyp
 def fields_of(
     check: str, column: Field | None, columns: Field | Sequence[Field] | None
 ) -> list[Field]:
-    """The columns of a check that takes one or several."""
+    """The columns of a check that has the settings `column` and `columns`."""
     given = [columns] if isinstance(columns, Field) else list(columns or ())
     found = [*given, *([column] if column is not None else [])]
     if not found:

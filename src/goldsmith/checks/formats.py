@@ -1,4 +1,4 @@
-"""Well-known forms of text: identifiers, addresses, dates, and what strftime writes."""
+"""Well-known text formats: identifiers, addresses, dates, and strftime formats."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DAY = r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:[.,]\d{1,9})?)?(?:Z|[+-][01]\d:?[0-5]\d)?"
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 
-#: Forms a pattern can tell, the whole text.
+#: Formats that a regular expression describes; it must match the whole text.
 PATTERNS = {
     "uuid": r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
     "email": rf"[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]+@{_LABEL}(?:\.{_LABEL})+",
@@ -43,7 +43,7 @@ PATTERNS = {
     "ipv6": _IPV6,
     "e164": r"\+[1-9]\d{1,14}",
 }
-#: What strptime reads for a directive, as Python has it.
+#: The texts Python's strptime accepts for each directive.
 _DIRECTIVES = {
     "d": r"(?<d>3[01]|[12]\d|0[1-9]|[1-9])",
     "m": r"(?<m>1[0-2]|0[1-9]|[1-9])",
@@ -67,7 +67,7 @@ _DIRECTIVES = {
 }
 _SHORTHANDS = {"%T": "%H:%M:%S", "%F": "%Y-%m-%d", "%D": "%m/%d/%y", "%R": "%H:%M"}
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
-#: Usual spellings of dates, beside the ISO ones that Spark reads itself.
+#: Usual spellings of dates, besides the ISO ones that Spark reads itself.
 _USUAL = (
     r"\d{8}",
     r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}",
@@ -82,13 +82,13 @@ _USUAL = (
 
 
 def has_form(text: Column, form: str) -> Column:
-    """The text is written in that form."""
+    """The text has that format."""
     from pyspark.sql import functions as F
 
     if "%" in form:
         return _written_by(text, form)
     if form == "json":
-        # A JSON null is a document too, and a NULL of ours is none.
+        # The JSON document `null` is valid JSON; an SQL NULL means that parsing failed.
         return F.try_parse_json(text).isNotNull()
     if form == "date":
         usual = text.rlike(f"(?i)^(?:{'|'.join(_USUAL)})$")
@@ -104,7 +104,7 @@ def has_form(text: Column, form: str) -> Column:
 
 
 def strftime_pattern(form: str) -> str:
-    """A strftime format as a regular expression of Java's."""
+    """A strftime format as a Java regular expression."""
     for short, long in _SHORTHANDS.items():
         form = form.replace(short, long)
     written = ""
@@ -116,13 +116,13 @@ def strftime_pattern(form: str) -> str:
                 raise BadCheck(check="format", problems=(problem,), usage="column, format")
             written += _DIRECTIVES[part[1]]
         else:
-            # As strptime has it, one space stands for any number of them.
+            # As in strptime, one space matches any number of spaces.
             written += re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(part))
     return written
 
 
 def _written_by(text: Column, form: str) -> Column:
-    """strptime would read the text: every part is there, and the day exists."""
+    """strptime would accept the text: every part is there, and the day exists."""
     from pyspark.sql import functions as F
 
     pattern = f"(?i)^{strftime_pattern(form)}$"

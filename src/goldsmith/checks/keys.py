@@ -1,8 +1,8 @@
-"""Exact counts of keys: how many different ones, and how many rows repeat one.
+"""Count keys exactly: how many distinct ones, and how many rows repeat a key.
 
-Every key is hashed to 64 bits and all keys of all checks are counted in one shuffle of hashes.
-Where no hash occurs twice no key does; one that repeats is a suspect, and only the rows of
-suspects are grouped by their real values. Nothing is estimated.
+Every key is hashed to 64 bits, and one shuffle of hashes counts the keys of all checks. Where no
+hash repeats, no key does. A hash that repeats is a suspect: only the rows of suspects are grouped
+by their real values. Nothing is estimated.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.field import Field
+from goldsmith.checks.free_names import free_name
 from goldsmith.checks.measures import Keys
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-#: Up to so many suspects are sent to where the rows are; more of them meet the rows in a shuffle.
+#: Broadcast up to so many suspects to the rows; join more of them in a shuffle.
 _BROADCAST = 1_000_000
-#: Where more of the rows than this are suspects, sorting them out first saves nothing.
+#: Filter the rows by suspects only if at most this share of the rows can be suspects.
 _WORTH_SORTING_OUT = 0.3
-#: The hashes of each key are in as many buckets as these bits tell apart.
+#: The hashes of each key are split into 2 to the power of this many buckets.
 _BUCKET_BITS = 10
 _NO_ROWS = {"rows": 0, "distinct": 0, "repeated": 0, "repeated_keys": 0}
 _MOST_SHOWN = 20
 
 
 def any_null(keys: Keys) -> Column:
-    """A row has a NULL in the key: in any column, or in all of them."""
+    """A row has a NULL in any column of the key, or in all of them, as `ignore` says."""
     from pyspark.sql import functions as F
 
     nulls = [field.value.isNull() for field in keys.fields]
@@ -42,19 +43,19 @@ def takes_part(keys: Keys, where: Column | None) -> Column:
     """The row's key is counted."""
     from pyspark.sql import functions as F
 
-    spoken_of = where if where is not None else F.lit(True)
-    return spoken_of if keys.nulls == "equal" else spoken_of & ~any_null(keys)
+    in_scope = where if where is not None else F.lit(True)
+    return in_scope if keys.nulls == "equal" else in_scope & ~any_null(keys)
 
 
 def hash_of(keys: Keys) -> Column:
-    """The key in 64 bits; equal keys have equal hashes."""
+    """The key hashed to 64 bits; equal keys have equal hashes."""
     from pyspark.sql import functions as F
 
     return F.xxhash64(*(_one_zero(field) for field in keys.fields))
 
 
 def _one_zero(field: Field) -> Column:
-    """-0.0 and 0.0 are equal and hash differently."""
+    """The column with 0.0 for -0.0: they are equal but hash differently."""
     from pyspark.sql import functions as F
 
     if field.type.typeName() not in ("float", "double"):
@@ -63,10 +64,10 @@ def _one_zero(field: Field) -> Column:
 
 
 def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
-    """One row of exact counts, by the real values."""
+    """One row of exact counts, grouped by the real values."""
     from pyspark.sql import functions as F
 
-    names = [f"_key_{place}" for place in range(len(keys.fields))]
+    names = [f"_key_{index}" for index in range(len(keys.fields))]
     values = [field.value.alias(name) for field, name in zip(keys.fields, names, strict=True)]
     if keys.wanted is not None:
         values.append(keys.wanted().alias("_wanted"))
@@ -81,7 +82,7 @@ def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
     ]
     if keys.wanted is None:
         return groups.agg(*measures)
-    # The groups by how often they occur: the last of these are the most frequent keys.
+    # Group the keys by how often they occur: the group with the highest count is the top.
     by_count = groups.groupBy("_n").agg(
         F.count(F.lit(1)).alias("at_top"),
         F.max("_wanted").alias("is_wanted"),
@@ -98,7 +99,7 @@ def exact(rows: DataFrame, keys: Keys, where: Column | None) -> DataFrame:
 
 
 def is_hashed(keys: Keys) -> bool:
-    """Hashes of the key are enough to count it by; else its values are asked for."""
+    """Hashes are enough to count the key; otherwise its real values are needed."""
     return keys.wanted is None
 
 
@@ -107,33 +108,33 @@ def count(
     wanted: Mapping[int, tuple[Keys, Column | None]],
     known: Mapping[int, dict[str, int]],
 ) -> dict[int, dict[str, Any]]:
-    """The counts of all keys: one job of hashes, and one of suspects where there are any.
+    """The counts of all keys: one job for hashes, and one for suspects where there are any.
 
-    Of some the hashes may be known by now.
+    `known` has the hash counts of keys that Arrow has counted already.
     """
-    known = {place: counts for place, counts in known.items() if place in wanted}
-    hashed = {place: pair for place, pair in wanted.items() if is_hashed(pair[0])}
-    unknown = {place: pair for place, pair in hashed.items() if place not in known}
+    known = {index: counts for index, counts in known.items() if index in wanted}
+    hashed = {index: pair for index, pair in wanted.items() if is_hashed(pair[0])}
+    unknown = {index: pair for index, pair in hashed.items() if index not in known}
     found = {**known, **(_by_hash(rows, unknown) if unknown else {})}
     plans = {
-        place: exact(rows, keys, where)
-        for place, (keys, where) in wanted.items()
-        if place not in hashed
+        index: exact(rows, keys, where)
+        for index, (keys, where) in wanted.items()
+        if index not in hashed
     }
-    for place, (keys, where) in hashed.items():
-        if found[place]["distinct"] < found[place]["rows"]:
-            plans[place] = exact(_suspected(rows, keys, where, found[place]), keys, where)
+    for index, (keys, where) in hashed.items():
+        if found[index]["distinct"] < found[index]["rows"]:
+            plans[index] = exact(_suspected(rows, keys, where, found[index]), keys, where)
     return {**found, **_completed(found, collect(plans))}
 
 
 def _by_hash(
     rows: DataFrame, wanted: Mapping[int, tuple[Keys, Column | None]]
 ) -> dict[int, dict[str, int]]:
-    """The rows of each key and how many different hashes they have.
+    """The rows of each key and how many distinct hashes they have.
 
-    Hashes are shipped in lists, each of one bucket, and made sets of there: several times quicker
-    than a group for each hash. There are so many buckets that Spark sorts by them and holds one
-    list at a time.
+    Hashes are shuffled as one list per bucket and deduplicated there: several times faster than
+    a group for each hash. There are so many buckets that Spark sorts by them and holds one list
+    at a time.
     """
     from pyspark.sql import functions as F
 
@@ -149,17 +150,17 @@ def _by_hash(
     )
     got = {row["_key"]: row for row in counted.collect()}
     found = {}
-    for number, place in enumerate(wanted):
+    for number, index in enumerate(wanted):
         row = got.get(number)
         there = {"rows": row["rows"], "distinct": row["distinct"]} if row else _NO_ROWS
-        found[place] = {**_NO_ROWS, **there}
+        found[index] = {**_NO_ROWS, **there}
     return found
 
 
 def _hashes(
     rows: DataFrame, wanted: Sequence[tuple[Keys, Column | None]], bits: int = 0
 ) -> DataFrame:
-    """The hashes of all keys; the lowest bits of each say the number of its key."""
+    """The hashes of all keys; the lowest bits of each hash are the number of its key."""
     from pyspark.sql import functions as F
 
     each = [
@@ -185,27 +186,30 @@ def _suspected(
     from pyspark.sql import functions as F
 
     again = counted["rows"] - counted["distinct"]
-    # A key that occurs n times is n - 1 times too often, so at most twice as many are suspects.
+    # A key that occurs n times has n - 1 repeats: at most twice as many rows are suspects.
     if 2 * again > _WORTH_SORTING_OUT * counted["rows"]:
         return rows
     groups = _hashes(rows, [(keys, where)]).groupBy("_hash").count()
-    hashes = groups.where("count > 1").select(F.col("_hash").alias("_suspect"))
+    hashes = groups.where("count > 1").select("_hash")
+    hash_column = free_name("hash", rows.columns)
+    hashed = rows.where(takes_part(keys, where)).withColumn(hash_column, hash_of(keys))
+    suspects = hashes.select(F.col("_hash").alias(free_name("suspect", hashed.columns)))
     if again <= _BROADCAST:
-        hashes = F.broadcast(hashes)
-    hashed = rows.where(takes_part(keys, where)).withColumn("_hash", hash_of(keys))
-    return hashed.join(hashes, F.col("_hash") == F.col("_suspect"), "left_semi").drop("_hash")
+        suspects = F.broadcast(suspects)
+    same = F.col(hash_column) == F.col(suspects.columns[0])
+    return hashed.join(suspects, same, "left_semi").drop(hash_column)
 
 
 def _completed(
     found: Mapping[int, Mapping[str, int]], confirmed: Mapping[int, Mapping[str, Any]]
 ) -> dict[int, dict[str, Any]]:
-    """Counts of the suspects' rows, and of the keys that were proved unique beside them."""
+    """Add the rows whose hash did not repeat to the exact counts of the suspects' rows."""
     done: dict[int, dict[str, Any]] = {}
-    for place, counts in confirmed.items():
-        beside = found[place]["rows"] - counts["rows"] if place in found else 0
-        done[place] = dict(counts)
+    for index, counts in confirmed.items():
+        beside = found[index]["rows"] - counts["rows"] if index in found else 0
+        done[index] = dict(counts)
         if beside:
-            done[place] |= {
+            done[index] |= {
                 "rows": counts["rows"] + beside,
                 "distinct": counts["distinct"] + beside,
             }
@@ -213,19 +217,19 @@ def _completed(
 
 
 def collect(plans: Mapping[int, DataFrame]) -> dict[int, dict[str, Any]]:
-    """The one row of each plan, all in one job."""
+    """Collect the single row of each plan, all in one job."""
     import json
 
     from pyspark.sql import functions as F
 
     if not plans:
         return {}
-    told = [
+    frames = [
         plan.select(
-            F.lit(place).alias("place"),
+            F.lit(index).alias("place"),
             F.to_json(F.struct("*"), {"ignoreNullFields": "false"}).alias("measured"),
         )
-        for place, plan in plans.items()
+        for index, plan in plans.items()
     ]
-    rows = reduce(lambda one, other: one.unionAll(other), told).collect()
+    rows = reduce(lambda left, right: left.unionAll(right), frames).collect()
     return {row["place"]: json.loads(row["measured"]) for row in rows}

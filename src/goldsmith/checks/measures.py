@@ -1,13 +1,13 @@
-"""What a check asks to be measured of the rows, and what it makes of the answer.
+"""What a check measures, and how it judges the measured values.
 
-A row check gives the condition of a broken row. The others give one of these:
+A row check returns the condition of a broken row. A dataset check returns one of these:
 
-- `Total`: named aggregates that ride on whatever pass evaluates the rows, no shuffle.
+- `Total`: named aggregates without a shuffle, measured in any pass over the rows.
 - `Keys`: how often values repeat, exactly; all keys of a stage are counted together.
 - `Extra`: one row computed from the rows by a plan of its own (a join, a window, a query).
-- `Known`: an answer that needs no rows: the schema, or what the journal says.
+- `KnownTotals`: a result that needs no rows: it comes from the schema or the journal.
 
-Each but the last comes with a judge: a plain function of what was measured.
+Each but the last has a judge: a plain function of the measured values.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ Measured = Mapping[str, Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What a judge says of what was measured."""
+    """A judge's verdict on measured values."""
 
     holds: bool
     observed: Any = None
-    #: What was wanted, in words.
+    #: What was expected, as text.
     expected: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """Broken rows of those the check speaks of; the settings of every check say how many may be."""
+    """Broken rows, of the rows the check applies to; `mostly` and `max_broken` allow some."""
 
     broken: int
     of: int
     observed: Any = None
-    #: Of a threshold by partition: partitions that break it, of how many, and the worst of them.
+    #: With a threshold per partition: partitions that break it, all partitions, the worst one.
     parts_broken: int = 0
     parts: int = 0
     worst_part: str | None = None
@@ -53,10 +53,10 @@ Judge = Callable[[Measured], Judged | Counted]
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """The condition of a broken row, and of the rows the check speaks of at all."""
+    """The condition of a broken row, and of the rows the check applies to."""
 
     condition: Column
-    #: None: where no column the check names is NULL.
+    #: None: the check applies where no column it names is NULL.
     applies: Column | None = None
 
 
@@ -72,14 +72,15 @@ class Total:
 class Keys:
     """How often the values of the columns occur.
 
-    The judge is given: rows, distinct, repeated (rows whose key occurs more than once),
-    repeated_keys, null_rows (rows left out for a NULL); with `wanted`, a condition, also is_wanted
-    (a most frequent key fulfils it), at_top (how many are that frequent) and most_common.
+    The judge receives: rows, distinct, repeated (rows whose key occurs more than once),
+    repeated_keys, null_rows (rows left out for a NULL). With the condition `wanted` it receives
+    is_wanted (a most frequent key fulfils it), at_top (how many keys tie as the most frequent)
+    and most_common.
     """
 
     fields: Sequence[Field]
     judge: Judge
-    #: `equal`: a NULL is a value like others; else the row is left out and counted in null_rows.
+    #: `equal`: a NULL is a value like others; otherwise the row is left out, counted in null_rows.
     nulls: Literal["distinct", "equal", "broken"] = "distinct"
     #: A row is left out where any of its columns is NULL, only where all are, or never.
     ignore: Literal["any", "all", "never"] = "any"
@@ -88,44 +89,44 @@ class Keys:
 
 @dataclass(frozen=True, kw_only=True)
 class Extra:
-    """A plan of its own that gives one row of measures."""
+    """A plan of its own that returns one row of measures."""
 
     plan: Callable[[DataFrame], DataFrame]
     judge: Judge
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known:
-    """An answer that needs no rows."""
+class KnownTotals:
+    """A result that needs no rows."""
 
     judged: Judged
 
 
-Asked = Broken | Total | Keys | Extra | Known
+Measurement = Broken | Total | Keys | Extra | KnownTotals
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The rows as a check's function is told of them."""
+    """The schema and row condition that a check's function receives."""
 
     schema: StructType
     #: The check's row condition, never NULL; None: every row.
     where: Column | None = None
-    #: A setting's name → the column it means.
+    #: A setting's name → the column it names.
     fields: Mapping[str, Field] = field(default_factory=dict)
 
     def count(self) -> Column:
-        """How many rows there are."""
+        """An aggregate: the number of rows the check applies to."""
         from pyspark.sql import functions as F
 
         return F.count(F.lit(1) if self.where is None else F.when(self.where, F.lit(1)))
 
     def count_if(self, condition: Column) -> Column:
-        """For how many rows the condition is true."""
+        """An aggregate: the number of those rows for which the condition is true."""
         from pyspark.sql import functions as F
 
         return F.count(F.when(condition if self.where is None else self.where & condition, 1))
 
     def of(self, rows: DataFrame) -> DataFrame:
-        """Those rows the check speaks of."""
+        """The rows the check applies to."""
         return rows if self.where is None else rows.where(self.where)

@@ -1,4 +1,4 @@
-"""Which rows a check of several columns leaves out for their NULLs."""
+"""Which rows a check of several columns leaves out because of NULLs."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from goldsmith.checks.field import Field
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-#: Rows with a NULL in any of the columns, only those with NULLs in all of them, or none.
+#: Leave out rows with a NULL in any of the columns, with NULLs in all of them, or no row.
 Ignore = Literal["any", "all", "never"]
-#: A NULL among values that are looked for in a set.
+#: Whether a NULL passes or breaks a check against a set of values.
 Nulls = Literal["pass", "broken"]
 
 
 def not_ignored(fields: Sequence[Field], ignore: Ignore) -> Column:
-    """The check speaks of the row."""
+    """The check applies to the row."""
     from pyspark.sql import functions as F
 
     there = [field.value.isNotNull() for field in fields]

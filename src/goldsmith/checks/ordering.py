@@ -1,4 +1,4 @@
-"""Rows in their order: each value against the one before it."""
+"""Compare each value with the one before it, in the order of the rows."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ def each_after_the_last(
     within: Sequence[Field],
     nulls: Literal["skip", "part"] = "skip",
 ) -> Extra:
-    """Rows broken by comparison of a value with the last one.
+    """Count rows whose value compares wrongly with the one before.
 
-    NULLs are passed over, or part the value after one from those before it. Without columns to
-    order by, rows come as they lie in the dataset.
+    NULLs are skipped; with `part`, the value after a NULL is not compared. Without columns to
+    order by, rows are in the order of the dataset.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     def plan(all_rows: DataFrame) -> DataFrame:
-        spoken_of = rows.of(all_rows).select(
+        selected = rows.of(all_rows).select(
             field.value.alias("_value"),
-            *(one.value.alias(f"_by_{place}") for place, one in enumerate(by)),
-            *(one.value.alias(f"_within_{place}") for place, one in enumerate(within)),
+            *(column.value.alias(f"_by_{index}") for index, column in enumerate(by)),
+            *(column.value.alias(f"_within_{index}") for index, column in enumerate(within)),
             F.monotonically_increasing_id().alias("_place"),
         )
-        order = [f"_by_{place}" for place in range(len(by))] or ["_place"]
-        parts = [f"_within_{place}" for place in range(len(within))]
+        order = [f"_by_{index}" for index in range(len(by))] or ["_place"]
+        parts = [f"_within_{index}" for index in range(len(within))]
         window = Window.partitionBy(*parts).orderBy(*order)
         value, last = F.col("_value"), F.lag("_value").over(window)
-        compared = spoken_of.where(value.isNotNull()) if nulls == "skip" else spoken_of
+        compared = selected.where(value.isNotNull()) if nulls == "skip" else selected
         broken = F.when(is_broken(value, F.col("_last")), 1)
         return compared.withColumn("_last", last).agg(
             F.count(broken).alias("broken"), F.count(value).alias("of")

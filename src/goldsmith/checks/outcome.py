@@ -1,4 +1,4 @@
-"""The outcome of a check: it holds or not, what was expected and found, in one sentence."""
+"""The outcome of a check: passed or not, what was expected and found, and a message."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from typing import Any
 
 from goldsmith.checks.errors import CheckRaised
 from goldsmith.checks.measures import Counted, Judged
-from goldsmith.checks.planned import PlannedCheck
+from goldsmith.checks.planned_check import PlannedCheck
 from goldsmith.errors import GoldsmithError
 
 _NOISE = re.compile(r"\s*(SQLSTATE: \w+|JVM stacktrace:.*|== SQL.*|;?\n.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    """What a check says of the rows it was put to."""
+class CheckOutcome:
+    """The outcome of a check evaluated on rows."""
 
     planned: PlannedCheck
     passed: bool
-    #: Broken rows, of how many the check speaks of; None where it speaks of no single row.
+    #: Broken rows, and the rows the check applies to; None where it counts no broken rows.
     broken: int | None = None
     of: int | None = None
     observed: Any = None
     expected: str | None = None
     message: str = "it holds"
-    #: Why it could not be carried out.
+    #: Why the check could not be evaluated.
     error: GoldsmithError | None = None
 
 
-def outcome_of(planned: PlannedCheck, judged: Judged | Counted) -> Outcome:
-    """A verdict from what a judge says and what the check's settings allow."""
+def outcome_of(planned: PlannedCheck, judged: Judged | Counted) -> CheckOutcome:
+    """The outcome, from the judge's verdict and what the check's settings allow."""
     if isinstance(judged, Judged):
         found = shown(judged.observed)
-        said = planned.says
+        message = planned.says
         if judged.expected is not None:
-            said = f"{said}: expected {judged.expected}, found {found}"
+            message = f"{message}: expected {judged.expected}, found {found}"
         elif judged.observed is not None:
-            said = f"{said}: {found}"
-        return Outcome(
+            message = f"{message}: {found}"
+        return CheckOutcome(
             planned=planned,
             passed=judged.holds,
             observed=judged.observed,
             expected=judged.expected,
-            message="it holds" if judged.holds else said,
+            message="it holds" if judged.holds else message,
         )
     passed = _few_enough(planned, judged)
     found = f"{planned.says} in {judged.broken:,} of {judged.of:,} rows"
@@ -55,7 +55,7 @@ def outcome_of(planned: PlannedCheck, judged: Judged | Counted) -> Outcome:
         by = ", ".join(planned.per)
         found += f", too many in {judged.parts_broken:,} of {judged.parts:,} parts by {by}"
         found += f" (most in {judged.worst_part})"
-    return Outcome(
+    return CheckOutcome(
         planned=planned,
         passed=passed,
         broken=judged.broken,
@@ -72,11 +72,11 @@ def _few_enough(planned: PlannedCheck, counted: Counted) -> bool:
     if counted.broken == 0:
         return True
     if planned.per:
-        # Where nobody looked at the parts, nothing says that they hold.
+        # Partitions that were not counted are not known to hold.
         return counted.parts > 0 and counted.parts_broken == 0
     if planned.max_broken is not None:
         return counted.broken <= planned.max_broken
-    # As Great Expectations has it: the share of rows that hold, of those it speaks of.
+    # As in Great Expectations: the share of rows that hold, of the rows the check applies to.
     return planned.mostly < 1 and (counted.of - counted.broken) / counted.of >= planned.mostly
 
 
@@ -88,19 +88,19 @@ def _allowed(planned: PlannedCheck) -> str:
     return f"{holds}{each}"
 
 
-def raised(planned: PlannedCheck, error: Exception) -> Outcome:
-    """A check that raises is a failed one."""
+def raised(planned: PlannedCheck, error: Exception) -> CheckOutcome:
+    """The outcome of a check that raised: it failed."""
     cause = error if isinstance(error, GoldsmithError) else as_error(planned.check.name, error)
-    return Outcome(planned=planned, passed=False, message=str(cause), error=cause)
+    return CheckOutcome(planned=planned, passed=False, message=str(cause), error=cause)
 
 
 def as_error(check: str, error: Exception) -> CheckRaised:
-    """What Spark says, without its noise."""
+    """Spark's message without SQLSTATE, stack trace and SQL."""
     return CheckRaised(check=check, cause=_NOISE.sub("", str(error)).strip() or repr(error))
 
 
 def plain(value: Any) -> Any:
-    """An observed value as JSON has it."""
+    """An observed value as a JSON value."""
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, float):
@@ -117,8 +117,8 @@ def plain(value: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """An observed value in a sentence."""
-    told = plain(value)
-    if told is None:
+    """An observed value as text in a message."""
+    plain_value = plain(value)
+    if plain_value is None:
         return "nothing"
-    return f"{told:.10g}" if isinstance(told, float) else str(told)
+    return f"{plain_value:.10g}" if isinstance(plain_value, float) else str(plain_value)

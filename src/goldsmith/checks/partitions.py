@@ -1,36 +1,36 @@
-"""Thresholds by partition: as many rows may be broken in each, and not only in all together."""
+"""Thresholds per partition: the allowed share or number of broken rows holds in each partition."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from goldsmith.checks.field import find
-from goldsmith.checks.planned import PlannedCheck
+from goldsmith.checks.planned_check import PlannedCheck
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-#: What is measured of the partitions, by the names a judge is told.
+#: The names of the measures of partitions.
 MEASURES = ("parts_broken", "parts", "worst_part")
 
 
 def columns_of(planned: PlannedCheck, schema: StructType) -> list[Column]:
-    """The columns that part the rows of a check."""
+    """The columns that partition the rows of a check: its setting `per`."""
     from pyspark.sql import functions as F
 
-    return [F.col(find(schema, one, check=planned.check.name)[0]) for one in planned.per]
+    return [F.col(find(schema, column, check=planned.check.name)[0]) for column in planned.per]
 
 
 def worst(
     rows: DataFrame, planned: PlannedCheck, per: list[Column], broken: Column, applies: Column
 ) -> DataFrame:
-    """One row: partitions with too many broken rows, of how many, and the one with the most."""
+    """One row: partitions with too many broken rows, all partitions, and the worst partition."""
     from pyspark.sql import functions as F
 
-    shown = F.concat_ws(", ", *(F.coalesce(one.cast("string"), F.lit("NULL")) for one in per))
+    shown = F.concat_ws(", ", *(F.coalesce(column.cast("string"), F.lit("NULL")) for column in per))
     parts = (
-        rows.groupBy(*(one.alias(f"_per_{place}") for place, one in enumerate(per)))
+        rows.groupBy(*(column.alias(f"_per_{index}") for index, column in enumerate(per)))
         .agg(
             F.count(F.when(broken, 1)).alias("_broken"),
             F.count(F.when(applies, 1)).alias("_of"),

@@ -1,4 +1,4 @@
-"""Regular expressions of checks: Spark runs them in Java's dialect, we read them in Python's."""
+"""Validate regular expressions of checks: Spark runs them in Java, Python compiles them here."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 _LONGEST = 10_000
-#: What Java has and Python has not, and something like it that compiles.
+#: Syntax of Java that Python lacks, and a similar pattern that Python compiles.
 _JAVA_ONLY: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\\Q(.*?)(?:\\E|$)", re.DOTALL), lambda match: re.escape(match[1])),
     (re.compile(r"\\[pP](?:\{\^?[\w=]+\}|[A-Z])"), lambda match: r"\w"),
@@ -37,7 +37,7 @@ def why_not(pattern: str) -> str | None:
 def _python_says(pattern: str) -> str | None:
     try:
         with warnings.catch_warnings():
-            # Java's sets within sets, which Python reads otherwise one day.
+            # Python warns that it may read nested sets, valid in Java, differently one day.
             warnings.simplefilter("ignore")
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:

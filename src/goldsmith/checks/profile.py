@@ -1,7 +1,7 @@
-"""A profile: what the columns of some rows hold, measured in one pass.
+"""A profile of the columns of some rows, measured in one pass.
 
-Different values are counted within a few percent; a column that seems to have no value twice is
-looked at once more, with all others of the kind, and then it is known.
+Distinct values are estimated within a few percent. Columns that seem unique are then counted
+exactly, all in one more job.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import evaluate
 from goldsmith.checks.outcome import plain
-from goldsmith.checks.planned import planned
+from goldsmith.checks.planned_check import planned
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,14 +25,14 @@ _NUMBERS = frozenset(("byte", "short", "integer", "long", "float", "double", "de
 _TIMES = frozenset(("date", "timestamp", "timestamp_ntz"))
 _NESTED = frozenset(("array", "map", "struct", "variant", "binary"))
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-#: Most frequent values that are shown, and how many are watched to find them.
+#: How many most frequent values to show, and how many approx_top_k tracks to find them.
 _TOP = 10
 _WATCHED = 10_000
-#: Of more different values than are watched a count may be too high by this share of all values.
+#: With more distinct values than are tracked, a count may be too high by this share of all values.
 _TOO_HIGH = 3.5 / _WATCHED
-#: How many of its values differ, at least, in a column that may have none twice.
+#: The least estimated share of distinct values in a column that may be unique.
 _NEARLY_ALL = 0.97
-#: What a text may be, told by what Spark can make of it, the narrowest first.
+#: Types a text column may be read as, with the SQL condition of each, the narrowest first.
 _KINDS: Mapping[str, str] = {
     "boolean": "lower({0}) IN ('true', 'false')",
     "bigint": "try_cast({0} AS BIGINT) IS NOT NULL",
@@ -46,20 +46,20 @@ _KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ColumnProfile:
-    """What one column holds."""
+    """The profile of one column."""
 
     name: str
     type: str
     rows: int
     nulls: int
-    #: Different values, within a few percent; exactly where all differ.
+    #: Distinct values, within a few percent; exact where the column is unique.
     distinct: int | None = None
     #: No value occurs twice.
     is_unique: bool = False
     min: Any = None
     max: Any = None
     mean: float | None = None
-    #: Share → value, of numbers.
+    #: Share → value, for columns of numbers.
     quantiles: Mapping[str, float] | None = None
     #: The most frequent values and how often each occurs, most frequent first.
     top: Sequence[tuple[Any, int]] = ()
@@ -67,7 +67,7 @@ class ColumnProfile:
     patterns: Sequence[tuple[str, int]] = ()
     #: Shortest and longest text.
     lengths: tuple[int, int] | None = None
-    #: What every text of the column can be read as: bigint, date, uuid …
+    #: The type every text of the column can be read as: bigint, date, uuid …
     inferred: str | None = None
 
     def as_plain(self) -> dict[str, Any]:
@@ -75,25 +75,25 @@ class ColumnProfile:
 
 
 def profile(rows: DataFrame) -> list[ColumnProfile]:
-    """Look at every column once, all in one job."""
+    """Profile every column, all in one job."""
     from pyspark.sql import functions as F
 
     measures: list[Column] = [F.count(F.lit(1)).alias("rows")]
-    for place, field in enumerate(rows.schema.fields):
+    for index, field in enumerate(rows.schema.fields):
         column = f"`{field.name.replace('`', '``')}`"
         for what, sql in _measures(column, field.dataType).items():
-            measures.append(F.expr(sql).alias(f"{what}_{place}"))
+            measures.append(F.expr(sql).alias(f"{what}_{index}"))
     got = rows.agg(*measures).collect()[0].asDict(recursive=True)
     found = [
-        _profile(field.name, field.dataType, place, got)
-        for place, field in enumerate(rows.schema.fields)
+        _profile(field.name, field.dataType, index, got)
+        for index, field in enumerate(rows.schema.fields)
     ]
-    unique = _unique(rows, [one.name for one in found if _may_be_unique(one)])
+    unique = _unique(rows, [profiled.name for profiled in found if _may_be_unique(profiled)])
     return [
-        replace(one, is_unique=True, distinct=one.rows - one.nulls, top=())
-        if one.name in unique
-        else one
-        for one in found
+        replace(profiled, is_unique=True, distinct=profiled.rows - profiled.nulls, top=())
+        if profiled.name in unique
+        else profiled
+        for profiled in found
     ]
 
 
@@ -103,10 +103,10 @@ def _may_be_unique(column: ColumnProfile) -> bool:
 
 
 def _unique(rows: DataFrame, names: Sequence[str]) -> set[str]:
-    """Those of the columns that have no value twice, all counted in one job."""
+    """The unique columns among these, all counted in one job."""
     checks = planned([{"type": "unique", "column": name} for name in names])
     outcomes = evaluate(rows, checks, Context(now=datetime.now(UTC)))
-    return {name for name, one in zip(names, outcomes, strict=True) if one.passed}
+    return {name for name, outcome in zip(names, outcomes, strict=True) if outcome.passed}
 
 
 def _measures(column: str, type_: DataType) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _measures(column: str, type_: DataType) -> dict[str, str]:
     found = {"nulls": f"count_if({column} IS NULL)"}
     if kind in _NESTED:
         return found
-    # A time with a zone would come to Python in the zone of this process.
+    # Spark would hand Python a timestamp in the time zone of this process.
     shown = f"CAST({column} AS TIMESTAMP_NTZ)" if kind == "timestamp" else column
     found |= {
         "distinct": f"approx_count_distinct({column}, 0.02)",
@@ -139,9 +139,9 @@ def _measures(column: str, type_: DataType) -> dict[str, str]:
     return found
 
 
-def _profile(name: str, type_: DataType, place: int, got: Mapping[str, Any]) -> ColumnProfile:
+def _profile(name: str, type_: DataType, index: int, got: Mapping[str, Any]) -> ColumnProfile:
     def of(what: str) -> Any:
-        return got.get(f"{what}_{place}")
+        return got.get(f"{what}_{index}")
 
     rows, nulls = got["rows"], of("nulls")
     values = rows - nulls
@@ -167,24 +167,24 @@ def _profile(name: str, type_: DataType, place: int, got: Mapping[str, Any]) -> 
 
 
 def _counted(found: Sequence[Mapping[str, Any]] | None) -> list[tuple[Any, int]]:
-    return [(one["item"], one["count"]) for one in found or () if one["item"] is not None]
+    return [(entry["item"], entry["count"]) for entry in found or () if entry["item"] is not None]
 
 
 def _frequent(
     found: list[tuple[Any, int]], values: int, distinct: int | None
 ) -> list[tuple[Any, int]]:
-    """Those that surely occur more often than others do."""
+    """The values whose count exceeds the possible error of approx_top_k."""
     if distinct is None or distinct <= _WATCHED:
         return found
     return [(value, count) for value, count in found if count > _TOO_HIGH * values]
 
 
 def as_regex(pattern: str) -> str:
-    """A regular expression for a shape of texts."""
+    """A regular expression for a shape of texts such as `aaa-999`."""
     parts = re.findall(r"9+|a+|[^9a]+", pattern)
     classes = {"9": "[0-9]", "a": "[A-Za-z]"}
-    said = [
+    pieces = [
         f"{classes[part[0]]}{{{len(part)}}}" if part[0] in classes else re.escape(part)
         for part in parts
     ]
-    return f"^{''.join(said)}$"
+    return f"^{''.join(pieces)}$"

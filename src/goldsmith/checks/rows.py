@@ -1,4 +1,4 @@
-"""Rows written as JSON or YAML, read as the columns of a schema; without one it is inferred."""
+"""Turn rows written as JSON or YAML into a DataFrame; a missing schema is inferred."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import DataType, StructType
 
-#: Types that Arrow has no word for.
+#: Types that Arrow does not have.
 _NOT_BY_ARROW = ("variant", "interval")
-#: Data frames have no CHAR and VARCHAR: Spark reads them as texts too.
+#: DataFrames have no CHAR and VARCHAR: Spark reads them as STRING too.
 _CHARS = re.compile(r"\b(?:var)?char\s*\(\s*\d+\s*\)", re.IGNORECASE)
 _WHOLE = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 
 
 @dataclass(eq=False, kw_only=True)
 class BadRows(GoldsmithError):
-    """Rows do not fit the schema they are written under."""
+    """Rows do not fit their schema."""
 
     problem: str
 
@@ -41,19 +41,19 @@ class BadRows(GoldsmithError):
 
 
 def frame(spark: SparkSession, schema: str | None, rows: Sequence[Mapping[str, Any]]) -> DataFrame:
-    """The rows as Spark has them."""
+    """The rows as a DataFrame."""
     struct = _parsed(schema) if schema is not None else inferred(rows)
     names = struct.fieldNames()
-    made = [_row(struct, names, place, row) for place, row in enumerate(rows, start=1)]
+    made = [_row(struct, names, number, row) for number, row in enumerate(rows, start=1)]
     if not struct.fields:
         return spark.range(len(made)).drop("id")
-    if any(word in struct.simpleString() for word in _NOT_BY_ARROW):
+    if any(kind in struct.simpleString() for kind in _NOT_BY_ARROW):
         return spark.createDataFrame(made, struct, verifySchema=False)
     return spark.createDataFrame(_as_arrow(made, struct), struct)
 
 
 def _as_arrow(made: list[tuple[Any, ...]], struct: StructType) -> Any:
-    """The rows as Spark takes them without a worker: several times quicker for a few of them."""
+    """The rows as an Arrow table: without a Python worker, several times faster for few rows."""
     from pyspark.sql.conversion import LocalDataToArrowConversion
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -80,24 +80,24 @@ def _first(error: Exception) -> str:
 
 
 def _row(
-    struct: StructType, names: Sequence[str], place: int, row: Mapping[str, Any]
+    struct: StructType, names: Sequence[str], number: int, row: Mapping[str, Any]
 ) -> tuple[Any, ...]:
     if not isinstance(row, dict):
-        raise BadRows(problem=f"Row {place} is no object with the names of columns.")
+        raise BadRows(problem=f"Row {number} is no object with the names of columns.")
     unknown = [name for name in row if name not in names]
     if unknown:
-        raise BadRows(problem=f"Row {place} has '{unknown[0]}', which the schema has not.")
+        raise BadRows(problem=f"Row {number} has '{unknown[0]}', which the schema has not.")
     for field in struct.fields:
         if not field.nullable and row.get(field.name) is None:
-            raise BadRows(problem=f"Row {place} has no '{field.name}', which is NOT NULL.")
+            raise BadRows(problem=f"Row {number} has no '{field.name}', which is NOT NULL.")
     try:
         return tuple(typed(row.get(field.name), field.dataType) for field in struct.fields)
     except (ValueError, TypeError, ArithmeticError, InvalidOperation) as error:
-        raise BadRows(problem=f"Row {place} does not fit the schema: {error}") from error
+        raise BadRows(problem=f"Row {number} does not fit the schema: {error}") from error
 
 
 def typed(value: Any, type_: DataType) -> Any:
-    """A value of JSON as Spark takes it."""
+    """A JSON value as the Python type that Spark expects."""
     from pyspark.sql.types import ArrayType, DecimalType, MapType, StructType
 
     if value is None:
@@ -168,7 +168,7 @@ def _naive(value: Any) -> datetime:
 
 
 def _moment(value: Any) -> datetime:
-    # With its zone: pyspark takes a time without one for the time of this process.
+    # With a zone: PySpark reads a time without one in the time zone of this process.
     return _naive(value).replace(tzinfo=UTC)
 
 
@@ -189,7 +189,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 
 
 def inferred(rows: Sequence[Mapping[str, Any]]) -> StructType:
-    """The columns of rows that come without a schema; texts stay texts."""
+    """Infer the schema of rows; texts stay texts."""
     from pyspark.sql.types import StructType
 
     names: dict[str, list[Any]] = {}
@@ -228,7 +228,7 @@ def _type_of(values: Sequence[Any]) -> DataType:
 
 
 def _kinds(values: Sequence[Any]) -> Iterator[str]:
-    """What the values are; YAML knows dates and times, JSON does not."""
+    """The kind of each value; YAML has dates and times, JSON does not."""
     for value in values:
         if isinstance(value, bool):
             yield "boolean"

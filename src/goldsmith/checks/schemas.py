@@ -1,16 +1,16 @@
-"""Schemas compared: what differs, in words."""
+"""Compare schemas and describe the differences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from goldsmith.checks.measures import Judged, Known
+from goldsmith.checks.measures import Judged, KnownTotals
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-#: Other spellings of Spark's types, in capitals as other tools and databases have them.
+#: Names other tools and databases use for Spark's types, in capitals.
 _SPELLINGS = {
     "bigint": ("LONG", "LONGTYPE", "INT64", "BIGINTEGER"),
     "boolean": ("BOOL", "BOOLEANTYPE"),
@@ -28,10 +28,10 @@ _SPELLINGS = {
 }
 
 
-def same_type(type_: DataType, said: str) -> bool:
-    """A column's type goes by that name, in Spark's spelling or another tool's."""
+def same_type(type_: DataType, name: str) -> bool:
+    """A column's type has that name, in Spark or in another tool."""
     ours = type_.simpleString()
-    wanted = said.strip()
+    wanted = name.strip()
     if wanted.lower().replace(" ", "") == ours.lower():
         return True
     if "(" in wanted and not wanted.endswith("()"):
@@ -44,7 +44,7 @@ def same_type(type_: DataType, said: str) -> bool:
 def differences_between(
     before: StructType, now: StructType, *, allow_nullable_addition: bool
 ) -> Iterator[str]:
-    """What changed of a schema that has to stay."""
+    """The changes from one schema to the next that are not allowed."""
     old = {field.name.lower(): field for field in before.fields}
     new = {field.name.lower(): field for field in now.fields}
     for name, field in old.items():
@@ -58,10 +58,10 @@ def differences_between(
             yield f"{field.name} is new"
 
 
-def known(differences: Sequence[str] | Iterator[str]) -> Known:
-    """The answer of a check of the schema: every difference, or none."""
+def known(differences: Sequence[str] | Iterator[str]) -> KnownTotals:
+    """The result of a schema check: it holds if there are no differences."""
     found = list(differences)
-    return Known(judged=Judged(holds=not found, observed=found or None))
+    return KnownTotals(judged=Judged(holds=not found, observed=found or None))
 
 
 def spelt(name: str, case_sensitive: bool) -> str:

@@ -1,4 +1,4 @@
-"""A setting of a check: its name, what values it takes, whether it must be given."""
+"""A setting of a check: its name, the values it takes, whether it is required."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from goldsmith.checks.field import Field, OfKind
 
-#: A part of a whole.
+#: A share of a whole, from 0 to 1.
 Share = Annotated[float, 0, 1]
 #: A regular expression, in Java's dialect.
 Regex = Annotated[str, "regex"]
 #: What a column may be compared with: {sql: …} is an expression of Spark SQL.
 Bound = float | str | date | Mapping[Literal["sql"], str]
 
-_WORDS = {
+_DESCRIPTIONS = {
     str: "a text",
     int: "a whole number",
     float: "a number",
@@ -32,8 +32,8 @@ _WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A setting, as its parameter in the function's signature describes it."""
+class CheckSetting:
+    """A setting, described by its parameter in the signature of the check's function."""
 
     name: str
     #: The parameter's annotation.
@@ -42,7 +42,7 @@ class Setting:
     is_required: bool
 
     @classmethod
-    def of(cls, parameter: inspect.Parameter) -> Setting:
+    def of(cls, parameter: inspect.Parameter) -> CheckSetting:
         is_required = parameter.default is parameter.empty
         return cls(
             name=parameter.name,
@@ -52,13 +52,13 @@ class Setting:
         )
 
     def takes(self, value: Any) -> bool:
-        """The value is of the right kind; `{{ run_date }}` and its like stand for any."""
+        """The value is of the right type; a text with a {{ parameter }} is always accepted."""
         return _fits(value, self.type) or (isinstance(value, str) and "{{" in value)
 
     @cached_property
     def kind(self) -> str:
-        """What it takes, in words."""
-        return _words(self.type)
+        """The values it takes, as text."""
+        return _description(self.type)
 
     @property
     def usage(self) -> str:
@@ -66,7 +66,7 @@ class Setting:
 
     @cached_property
     def needs(self) -> OfKind | None:
-        """What the column it names has to hold; None where it names none."""
+        """The kind of column the setting must name; None if it names no column."""
         return _needs(self.type)
 
     @cached_property
@@ -74,7 +74,7 @@ class Setting:
         return self.type == Regex or Regex in get_args(self.type)
 
     def columns(self, value: Any) -> Iterator[str]:
-        """The columns that a value of it names."""
+        """The columns that a value of the setting names."""
         if self.needs is None:
             return
         for name in [value] if isinstance(value, str) else value or ():
@@ -118,22 +118,22 @@ def _fits(value: Any, wanted: Any) -> bool:
     raise TypeError(f"a setting's type is {wanted}, which nobody reads")
 
 
-def _words(wanted: Any) -> str:
-    if wanted in _WORDS:
-        return _WORDS[wanted]
+def _description(wanted: Any) -> str:
+    if wanted in _DESCRIPTIONS:
+        return _DESCRIPTIONS[wanted]
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, UnionType):
-        return " or ".join(_words(part) for part in parts if part is not NoneType)
+        return " or ".join(_description(part) for part in parts if part is not NoneType)
     if origin is Annotated and isinstance(parts[1], OfKind):
-        return f"{parts[1].words}, by name"
+        return f"{parts[1].description}, by name"
     if origin is Annotated and parts[1] == "regex":
         return "a regular expression"
     if origin is Annotated:
-        return f"{_words(parts[0])} from {parts[1]} to {parts[2]}"
+        return f"{_description(parts[0])} from {parts[1]} to {parts[2]}"
     if origin is Literal:
         return f"one of {', '.join(map(str, parts))}"
     if origin is Sequence:
-        return "a list" if parts[0] is object else f"a list ({_words(parts[0])} each)"
+        return "a list" if parts[0] is object else f"a list ({_description(parts[0])} each)"
     if origin is Mapping and get_origin(parts[0]) is Literal:
         return " or ".join(f"{{{name}: …}}" for name in get_args(parts[0]))
     return "an object"

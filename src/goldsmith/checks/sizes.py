@@ -1,4 +1,4 @@
-"""How large Spark takes a plan for."""
+"""Spark's estimates of the size of a plan."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-#: What Spark says of rows that it knows nothing of.
+#: Spark's estimate of rows whose size it does not know.
 _UNKNOWN = 2**63 - 1
 
 
 def is_broadcast(rows: DataFrame) -> bool:
-    """Spark would send the rows to every task that joins them; False where it does not tell."""
+    """Spark would broadcast the rows in a join; False where Spark shows no plan."""
     plan = _plan(rows)
     return plan is not None and 0 < _bytes(plan) <= int(plan.conf().autoBroadcastJoinThreshold())
 
 
 def bytes_read(rows: DataFrame) -> int:
-    """As many as Spark expects to read for them; 0 where it does not tell.
+    """The bytes Spark expects to read for the rows; 0 where Spark shows no plan.
 
-    Of what it makes of them it expects too much: of a join, one size times the other.
+    Only the leaves of the plan count: for a join Spark's estimate is the product of both sizes.
     """
     plan = _plan(rows)
     if plan is None:
         return 0
     leaves = plan.collectLeaves()
-    sizes = [_bytes(leaves.apply(place)) for place in range(leaves.size())]
+    sizes = [_bytes(leaves.apply(index)) for index in range(leaves.size())]
     return sum(size for size in sizes if size < _UNKNOWN)
 
 
@@ -36,4 +36,4 @@ def _plan(rows: DataFrame) -> Any:
 
 
 def _bytes(plan: Any) -> int:
-    return int(str(plan.stats().sizeInBytes()))  # a number of Python's, or of Scala's
+    return int(str(plan.stats().sizeInBytes()))  # a Python or a Scala number

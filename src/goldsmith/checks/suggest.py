@@ -1,4 +1,4 @@
-"""Rules that a profile suggests, each with its reason; what holds today by chance is left out."""
+"""Suggest rules from a profile, each with its reason; skip what may hold only by chance."""
 
 from __future__ import annotations
 
@@ -7,25 +7,33 @@ from typing import Any
 
 from goldsmith.checks.outcome import plain
 from goldsmith.checks.profile import ColumnProfile, as_regex
+from goldsmith.errors import count
 
-#: Fewer values than this say nothing about the next ones.
+#: Suggest nothing for a column with fewer values.
 _ENOUGH = 20
-#: A column with so few different values, each seen so often, is a closed set of words.
-_FEW_WORDS = 15
+#: A column with fewer distinct values, each seen so often on average, is an enumeration.
+_FEW_VALUES = 15
 _SEEN_OFTEN = 5
-#: How far the number of rows may go before it is looked at.
+#: The suggested bounds of the number of rows, as factors of the rows profiled.
 _LESS, _MORE = 0.5, 2.0
 _FORMATS = {"uuid": "uuid", "email": "email"}
 
 
-def suggest(columns: Sequence[ColumnProfile]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Checks and the reason for each, the ones of the whole dataset first."""
+def suggest(
+    columns: Sequence[ColumnProfile], *, counts: str | None = "table"
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Suggest checks with a reason for each, those of the whole dataset first.
+
+    The profile is of all rows of the table. `counts` is the scope in which a check can count
+    them: `table`, or `batch` where each batch is the whole table, or None.
+    """
     rows = columns[0].rows if columns else 0
-    if rows:
+    if rows and counts is not None:
         low, high = int(rows * _LESS), int(rows * _MORE) + 1
+        scope = {"scope": counts} if counts != "batch" else {}
         yield (
-            {"type": "row_count", "min": max(low, 1), "max": high, "severity": "warning"},
-            f"there were {rows:,} rows; half or twice as many would be news",
+            {"type": "row_count", "min": max(low, 1), "max": high, **scope, "severity": "warning"},
+            f"of {count(rows, 'row')}: half or twice as many would be news",
         )
     for column in columns:
         if not column.name.startswith("_"):
@@ -38,7 +46,7 @@ def _of_column(column: ColumnProfile) -> Iterator[tuple[dict[str, Any], str]]:
     if values < _ENOUGH:
         return
     if column.nulls == 0:
-        yield {"type": "not_null", **named}, f"none of {column.rows:,} rows had a NULL"
+        yield {"type": "not_null", **named}, f"none of {count(column.rows, 'row')} had a NULL"
     else:
         share = column.nulls / column.rows
         allowed = min(1.0, round(share * 1.5 + 0.01, 4))
@@ -49,10 +57,10 @@ def _of_column(column: ColumnProfile) -> Iterator[tuple[dict[str, Any], str]]:
     if column.is_unique:
         yield {"type": "unique", **named}, f"{values:,} values, and none was seen twice"
     elif _is_closed(column, values):
-        words = sorted((value for value, _ in column.top), key=str)
+        listed = sorted((value for value, _ in column.top), key=str)
         yield (
-            {"type": "one_of", **named, "values": [plain(word) for word in words]},
-            f"only {len(words)} different values in {values:,} rows",
+            {"type": "one_of", **named, "values": [plain(value) for value in listed]},
+            f"only {len(listed)} different values in {count(values, 'row')}",
         )
     elif column.inferred in _FORMATS:
         yield (
@@ -73,11 +81,11 @@ def _of_column(column: ColumnProfile) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def _is_closed(column: ColumnProfile, values: int) -> bool:
-    """All the different values are known, and each was seen often."""
+    """All distinct values are listed, and they were seen often."""
     return (
         column.quantiles is None
         and column.distinct is not None
-        and 0 < len(column.top) < _FEW_WORDS
+        and 0 < len(column.top) < _FEW_VALUES
         and column.distinct <= len(column.top)
         and sum(count for _, count in column.top) == values
         and values >= _SEEN_OFTEN * len(column.top)
@@ -85,7 +93,7 @@ def _is_closed(column: ColumnProfile, values: int) -> bool:
 
 
 def as_yaml(rule_set_id: str, found: Sequence[tuple[dict[str, Any], str]], of: str) -> str:
-    """A rule set ready to apply, the reason above each rule."""
+    """A rule set as YAML, ready to apply, with the reason above each rule."""
     import json
 
     lines = [

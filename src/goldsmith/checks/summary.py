@@ -1,4 +1,4 @@
-"""Verdicts summed up: how many checks held, how many critical ones did not, each in a line."""
+"""Summarise outcomes: how many checks passed and failed, and a result for each check."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from goldsmith.checks.outcome import Outcome, plain
+from goldsmith.checks.outcome import CheckOutcome, plain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Result:
-    """What one check said."""
+class CheckResult:
+    """The result of one check."""
 
     check_name: str
     passed: bool
@@ -22,25 +22,28 @@ class Result:
     timestamp: datetime
     severity: str
     rule_set_id: str
+    #: The columns the rule names.
+    columns: tuple[str, ...] = ()
     broken: int | None = None
 
     @classmethod
-    def of(cls, outcome: Outcome, at: datetime) -> Result:
+    def of(cls, outcome: CheckOutcome, at: datetime) -> CheckResult:
         planned = outcome.planned
         if outcome.error is not None:
-            said = f"ERROR: {outcome.message}"
+            message = f"ERROR: {outcome.message}"
         else:
-            said = f"{'PASSED' if outcome.passed else 'FAILED'}: {outcome.message}"
+            message = f"{'PASSED' if outcome.passed else 'FAILED'}: {outcome.message}"
         return cls(
             check_name=planned.name or planned.check.name,
             passed=outcome.passed,
-            # As the error is told, there is no value; -1 is what tools of this kind expect.
+            # With an error there is no value; tools of this kind expect -1.
             actual_value=-1 if outcome.error is not None else plain(outcome.observed),
             threshold=outcome.expected,
-            message=said,
+            message=message,
             timestamp=at,
             severity=planned.severity,
             rule_set_id=planned.rule_set_id,
+            columns=tuple(dict.fromkeys(planned.check.columns(planned.settings))),
             broken=outcome.broken,
         )
 
@@ -54,19 +57,20 @@ class Result:
             "timestamp": self.timestamp.isoformat(),
             "severity": self.severity,
             "rule_set_id": self.rule_set_id,
+            "columns": list(self.columns),
             "broken": self.broken,
         }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summary:
-    """What all checks said together."""
+    """The results of all checks and their counts."""
 
-    results: tuple[Result, ...]
+    results: tuple[CheckResult, ...]
 
     @classmethod
-    def of(cls, outcomes: Sequence[Outcome], at: datetime) -> Summary:
-        return cls(results=tuple(Result.of(outcome, at) for outcome in outcomes))
+    def of(cls, outcomes: Sequence[CheckOutcome], at: datetime) -> Summary:
+        return cls(results=tuple(CheckResult.of(outcome, at) for outcome in outcomes))
 
     @property
     def total_checks(self) -> int:
@@ -86,7 +90,7 @@ class Summary:
 
     @property
     def critical_failures(self) -> int:
-        return sum(not one.passed and one.severity == "critical" for one in self.results)
+        return sum(not result.passed and result.severity == "critical" for result in self.results)
 
     @property
     def overall_passed(self) -> bool:

@@ -1,4 +1,4 @@
-"""The values that occur in a column against a set of values, without a shuffle."""
+"""Compare the distinct values of a column with a set of values, without a shuffle."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ def compared(
     all_must_be: bool,
     nulls: Nulls = "pass",
 ) -> Total:
-    """Which of the values occur, and the first and last of all others."""
+    """Measure which of the values occur, and the smallest and greatest of all other values."""
     from pyspark.sql import functions as F
 
     wanted = [value for value in values if value is not None]
-    # A NULL is no value: it cannot be among those that occur.
+    # A NULL among the listed values can never occur in the column.
     attainable = len(wanted) == len(values)
     measures = {
-        f"found{place}": F.coalesce(F.max(field.is_in([value])), F.lit(False))
-        for place, value in enumerate(wanted)
+        f"found{index}": F.coalesce(F.max(field.is_in([value])), F.lit(False))
+        for index, value in enumerate(wanted)
     }
     other = F.when(~field.is_in(wanted), field.value)
     measures |= {"others": F.count(other), "first": F.min(other), "last": F.max(other)}
@@ -35,7 +35,7 @@ def compared(
         measures["missing"] = rows.count_if(field.value.isNull())
 
     def judge(measured: Measured) -> Judged:
-        found = [value for place, value in enumerate(wanted) if measured[f"found{place}"]]
+        found = [value for index, value in enumerate(wanted) if measured[f"found{index}"]]
         others = [measured["first"], measured["last"]] if measured["others"] else []
         complete = not all_must_be or (attainable and len(found) == len(wanted))
         return Judged(

@@ -1,1 +1,1 @@
-"""The command line: where people come in."""
+"""The command line: one module for each command or group of commands."""

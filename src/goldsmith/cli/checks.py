@@ -1,4 +1,4 @@
-"""`checks`: what checks there are, and rules tried out on rows before they meet real ones."""
+"""`checks`: list and explain checks, and try rules on example rows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from goldsmith.cli.checks_data import export, history, import_, run_checks, suggest
-from goldsmith.cli.output import count, json_option, show, table
+from goldsmith.cli.output import count, echo, json_option, show, table, unreadable
 from goldsmith.errors import BadRequest, GoldsmithError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from goldsmith.checks.check import Check
-    from goldsmith.checks.trying import Case, Tried
+    from goldsmith.checks.try_checks import Case, TriedCase
 
 
 @dataclass(eq=False, kw_only=True)
 class CasesFailed(GoldsmithError):
-    """Some cases of a file say something else than is expected of them."""
+    """Some cases of a file do not have their expected result."""
 
     exit_code = 1
 
@@ -41,7 +41,7 @@ class CasesFailed(GoldsmithError):
 
 @click.group()
 def checks() -> None:
-    """Checks: list them, explain one, try rules out on a few rows."""
+    """Checks: list them, explain one, try rules on example rows, evaluate them on datasets."""
 
 
 @checks.command("list")
@@ -65,7 +65,7 @@ def list_checks(as_json: bool) -> None:
     def text() -> None:
         columns = ["check", "of", "cost", "says"]
         table(columns, [[row[name] for name in columns] for row in found])
-        click.echo(count(len(found), "check") + ". `goldsmith checks show NAME` explains one.")
+        echo(count(len(found), "check") + ". `goldsmith checks show NAME` explains one.")
 
     show(as_json, found, text)
 
@@ -74,7 +74,7 @@ def list_checks(as_json: bool) -> None:
 @click.argument("name")
 @json_option
 def show_check(name: str, as_json: bool) -> None:
-    """Explain a check: what holds, its settings, its names in other tools."""
+    """Explain a check: its condition, its settings, its names in other tools."""
     from goldsmith.checks.aliases.translate import find
     from goldsmith.checks.check import CHECKS, EVERY_CHECK
 
@@ -103,15 +103,15 @@ def show_check(name: str, as_json: bool) -> None:
     }
 
     def text() -> None:
-        click.echo(f"{check.name}: {check.documentation}\n")
-        click.echo(f"Speaks of {found['of']}; measuring it: {check.cost.value}.\n")
+        echo(f"{check.name}: {check.documentation}\n", keep="\n")
+        echo(f"Speaks of {found['of']}; measuring it: {check.cost.value}.\n", keep="\n")
         columns = ["setting", "takes", "required", "default"]
         table(columns, [[row[column] for column in columns] for row in settings])
         if check.any_of:
-            click.echo(f"\nAt least one of {', '.join(check.any_of)} must be given.")
-        click.echo(f"Every check also takes {', '.join(every)}.")
+            echo(f"\nAt least one of {', '.join(check.any_of)} must be given.", keep="\n")
+        echo(f"Every check also takes {', '.join(every)}.")
         if others:
-            click.echo(f"Also known as {', '.join(others)}.")
+            echo(f"Also known as {', '.join(others)}.")
 
     show(as_json, found, text)
 
@@ -133,30 +133,30 @@ def _other_names() -> dict[str, list[str]]:
 
 @checks.command("try")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), required=False)
-@click.option("--jsonl", is_flag=True, help="Read one case a line, answer one line each.")
+@click.option("--jsonl", is_flag=True, help="Read one JSON case a line, print one result a line.")
 @json_option
 def try_checks(file: Path | None, jsonl: bool, as_json: bool) -> None:
-    """Put checks to rows written in the same file, on real Spark.
+    """Evaluate checks on rows given in the same file, on real Spark.
 
     FILE is YAML: a case, or a list of them, each with `schema` (Spark DDL, or left out), `rows`,
-    `checks` and what is to be `expect`ed of each. With --jsonl it is one JSON object a line (from
-    standard input without FILE) and no expectations are looked at.
+    `checks` and the result to `expect` of each. With --jsonl it is one JSON object a line (from
+    standard input without FILE) and expectations are ignored.
     """
-    from goldsmith.engine import small
+    from goldsmith.engine.session import local_session
 
     if jsonl:
-        from goldsmith.checks.lines import answers
+        from goldsmith.checks.json_lines import answers
 
-        with _opened(file) as lines, small.session() as spark:
+        with _opened(file) as lines, local_session.session() as spark:
             for answer in answers(spark, lines):
-                click.echo(json.dumps(answer, ensure_ascii=False))
+                echo(json.dumps(answer, ensure_ascii=False))
         return
     if file is None:
         raise BadRequest(
             sentence="There is nothing to try.", advice="Name a file, or say --jsonl to read cases."
         )
     cases = _cases(file)
-    with small.session() as spark:
+    with local_session.session() as spark:
         tried = [_tried(spark, case) for case in cases]
     _show_tried(as_json, file, cases, tried)
 
@@ -167,70 +167,70 @@ def _opened(file: Path | None) -> IO[bytes]:
     try:
         return file.open("rb")
     except OSError as error:
-        raise BadRequest(sentence=f"{file} cannot be read: {error.strerror}.") from error
+        raise unreadable(file, error) from error
 
 
 def _cases(file: Path) -> list[Case]:
     import yaml
 
-    from goldsmith.checks.trying import Case
+    from goldsmith.checks.try_checks import Case
 
     try:
-        said = yaml.safe_load(file.read_text(encoding="utf-8"))
+        document = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadRequest(sentence=f"{file} cannot be read: {error}") from error
-    listed = said.get("cases", [said]) if isinstance(said, dict) else said
+        raise unreadable(file, error) from error
+    listed = document.get("cases", [document]) if isinstance(document, dict) else document
     if not isinstance(listed, list):
         raise BadRequest(sentence=f"{file} holds no cases.", advice="A case has rows and checks.")
-    return [Case.of(one) for one in listed]
+    return [Case.of(case) for case in listed]
 
 
-def _tried(spark: SparkSession, case: Case) -> list[Tried] | GoldsmithError:
-    from goldsmith.checks.trying import put_to_rows
+def _tried(spark: SparkSession, case: Case) -> list[TriedCase] | GoldsmithError:
+    from goldsmith.checks.try_checks import evaluate_on_rows
 
     try:
-        return put_to_rows(spark, case)
+        return evaluate_on_rows(spark, case)
     except GoldsmithError as error:
         return error
 
 
 def _show_tried(
-    as_json: bool, file: Path, cases: list[Case], tried: list[list[Tried] | GoldsmithError]
+    as_json: bool, file: Path, cases: list[Case], tried: list[list[TriedCase] | GoldsmithError]
 ) -> None:
     found = [
-        _found(case, one, place)
-        for place, (case, one) in enumerate(zip(cases, tried, strict=True), start=1)
+        _found(case, result, number)
+        for number, (case, result) in enumerate(zip(cases, tried, strict=True), start=1)
     ]
-    wrong = sum(bool(one["surprises"]) for one in found)
+    wrong = sum(bool(result["surprises"]) for result in found)
 
     def text() -> None:
-        for one in found:
-            click.echo(f"{'✗' if one['surprises'] else '✓'} {one['case']}")
-            for verdict in one["verdicts"]:
-                said = "holds" if verdict["passed"] else f"does not hold: {verdict['message']}"
-                click.echo(f"    {verdict['type']} {said}")
-            for surprise in one["surprises"]:
-                click.echo(f"    ! {surprise}")
+        for result in found:
+            echo(f"{'✗' if result['surprises'] else '✓'} {result['case']}")
+            for verdict in result["verdicts"]:
+                outcome = "holds" if verdict["passed"] else f"does not hold: {verdict['message']}"
+                echo(f"    {verdict['type']} {outcome}")
+            for surprise in result["surprises"]:
+                echo(f"    ! {surprise}")
 
     show(as_json, {"cases": found, "failed": wrong}, text)
     if wrong:
         raise CasesFailed(file=str(file), failed=wrong, cases=len(cases))
 
 
-def _found(case: Case, tried: list[Tried] | GoldsmithError, place: int) -> dict[str, Any]:
-    from goldsmith.checks.trying import described, surprises
+def _found(case: Case, tried: list[TriedCase] | GoldsmithError, number: int) -> dict[str, Any]:
+    from goldsmith.checks.try_checks import described, surprises
 
-    name = case.says or case.id or f"case {place}"
+    name = case.says or case.id or f"case {number}"
     if isinstance(tried, GoldsmithError):
         error = described(tried)
         return {"case": name, "verdicts": [], "error": error, "surprises": [error]}
     return {
         "case": name,
         "verdicts": [
-            {"type": one.said.get("type"), **one.as_plain(), "message": one.message}
-            for one in tried
+            {"type": check.entry.get("type"), **check.as_plain(), "message": check.message}
+            for check in tried
         ],
-        "error": next((described(one.error) for one in tried if one.error is not None), None),
+        "error": next((described(check.error) for check in tried if check.error is not None), None),
         "surprises": list(surprises(case, tried)),
     }
 

@@ -1,12 +1,12 @@
-"""`goldsmith config`: what the settings are, where each came from, and whether they work."""
+"""`goldsmith config`: the settings, their origins, and whether the connections work."""
 
 from __future__ import annotations
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show, table
+from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style, table
 from goldsmith.credentials import HIDDEN, is_reference, looks_like_secret_name
-from goldsmith.settings.settings import Setting
+from goldsmith.settings.settings import SettingValue
 
 
 @click.group()
@@ -15,30 +15,35 @@ def config() -> None:
 
 
 @config.command("show")
-@click.option("--all", "everything", is_flag=True, help="Also settings that have no value.")
+@click.option("--all", "everything", is_flag=True, help="Also settings without a value.")
 @json_option
-@pass_door
-def show_settings(door: Door, everything: bool, as_json: bool) -> None:
-    """Every setting, its value and where it came from; secrets stay hidden."""
-    settings = door.runtime.settings
+@pass_cli
+def show_settings(cli: CliContext, everything: bool, as_json: bool) -> None:
+    """Show every setting, its value and its origin; secrets are hidden."""
+    settings = cli.runtime.settings
     values = [
-        {"name": one.name, "value": _shown(one), "origin": one.origin, "doc": one.doc}
-        for one in settings.values
+        {
+            "name": setting.name,
+            "value": _shown(setting),
+            "origin": setting.origin,
+            "doc": setting.doc,
+        }
+        for setting in settings.values
     ]
 
     def text() -> None:
-        click.echo(f"Project {settings.project}, environment {settings.environment}")
-        listed = [one for one in values if everything or one["value"] is not None]
-        rows = [(one["name"], one["value"] or "—", one["origin"]) for one in listed]
+        echo(f"Project {settings.project}, environment {settings.environment}")
+        listed = [setting for setting in values if everything or setting["value"] is not None]
+        rows = [(setting["name"], setting["value"] or "—", setting["origin"]) for setting in listed]
         table(("setting", "value", "where it came from"), rows)
         if left := len(values) - len(listed):
-            click.echo(f"{left} settings have no value; --all lists them.")
+            echo(f"{left} settings have no value; --all lists them.")
 
     show(as_json, values, text)
 
 
-def _shown(setting: Setting) -> str | None:
-    """A value that may be read by anybody: a reference to a secret may, a secret may not."""
+def _shown(setting: SettingValue) -> str | None:
+    """The value to show: a reference to a secret is shown, a secret is hidden."""
     shown = setting.shown
     if shown is None or is_reference(shown):
         return shown
@@ -49,25 +54,23 @@ def _shown(setting: Setting) -> str | None:
 @json_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
-    """Try every connection, and say what is wrong."""
+    """Try every connection, and report problems."""
     from goldsmith.cli.config_checks import check_all
 
-    runtime = ctx.ensure_object(Door).runtime
+    runtime = ctx.ensure_object(CliContext).runtime
     results = []
     for result in check_all(runtime):
         results.append(result)
         if not as_json:
-            word = (
-                click.style("ok    ", fg="green") if result.ok else click.style("failed", fg="red")
-            )
-            click.echo(f"{word}  {result.name:20} {result.says}")
+            mark = style("ok    ", fg="green") if result.ok else style("failed", fg="red")
+            echo(f"{mark}  {result.name:20} {result.says}")
             if result.hint:
-                click.echo(f"{'':8}{'':20} {result.hint}")
-    failed = [one for one in results if not one.ok]
+                echo(f"{'':8}{'':20} {result.hint}")
+    failed = [probe for probe in results if not probe.ok]
     if as_json:
-        show(True, [one.as_plain() for one in results], lambda: None)
+        show(True, [probe.as_plain() for probe in results], lambda: None)
     elif failed:
-        click.echo(f"{len(failed)} of {len(results)} failed.")
+        echo(f"{len(failed)} of {len(results)} failed.")
     else:
-        click.echo(f"All {len(results)} are as they should be.")
+        echo(f"All {len(results)} are as they should be.")
     ctx.exit(1 if failed else 0)

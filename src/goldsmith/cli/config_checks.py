@@ -1,4 +1,4 @@
-"""One probe for each thing the settings name: is it there, does it answer, what to do if not."""
+"""Probe every connection and folder in the settings; give a hint for each that fails."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _REMOTE = re.compile(r"sc://(?P<host>\[[^]]+\]|[^:/;]+)(:(?P<port>\d+))?(/.*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Result:
-    """What a probe found."""
+class ProbeResult:
+    """The result of a probe."""
 
     name: str
     ok: bool
@@ -48,7 +48,7 @@ class Result:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """One thing to try: it says what it found, or raises the reason."""
+    """One connection or folder to try: `look` returns what it found, or raises the reason."""
 
     name: str
     look: Callable[[], str]
@@ -56,11 +56,11 @@ class Probe:
     seconds: float = 2 * SECONDS
 
 
-def check_all(runtime: Runtime) -> Iterator[Result]:
-    """Try everything the settings name, one after the other."""
+def check_all(runtime: Runtime) -> Iterator[ProbeResult]:
+    """Run all probes, one after the other."""
     for probe in _probes(runtime):
         result = _try(probe)
-        yield Result(
+        yield ProbeResult(
             name=result.name,
             ok=result.ok,
             says=without_password(runtime.secrets.redact(result.says)),
@@ -75,10 +75,10 @@ def _probes(runtime: Runtime) -> Iterator[Probe]:
         look=partial(_catalog, runtime),
         hint="See the settings catalog.url and catalog.password.",
     )
-    for place in _places(runtime):
+    for location in _storage_locations(runtime):
         yield Probe(
             name="storage",
-            look=partial(_place, runtime, place),
+            look=partial(_list_location, runtime, location),
             hint="See the settings under [storage], and 'lake.warehouse' and 'staging.folder'.",
         )
     for type_, warehouse in settings.warehouses.items():
@@ -99,14 +99,14 @@ def _probes(runtime: Runtime) -> Iterator[Probe]:
         hint="See the settings spark.master and spark.remote.",
     )
     if settings.spark.remote is None:
-        # Finding Java may start one to ask its version.
+        # Finding Java may start a JVM to read its version.
         yield Probe(
             name="java", look=partial(_java, runtime), hint="See spark.java_home.", seconds=60
         )
-        yield Probe(name="jars", look=_jars, hint="`make setup` fetches them.", seconds=60)
+        yield Probe(name="jars", look=_jars, hint="`goldsmith setup` fetches them.", seconds=60)
 
 
-def _try(probe: Probe) -> Result:
+def _try(probe: Probe) -> ProbeResult:
     answers: SimpleQueue[str | Exception] = SimpleQueue()
 
     def ask() -> None:
@@ -115,25 +115,25 @@ def _try(probe: Probe) -> Result:
         except Exception as error:
             answers.put(error)
 
-    # Drivers keep their own limits; a silent name server is not covered by them.
+    # Drivers have their own timeouts, but these do not cover a name server without an answer.
     threading.Thread(target=ask, daemon=True).start()
     try:
         answer = answers.get(timeout=probe.seconds)
     except Empty:
         says = f"no answer within {probe.seconds:g} seconds"
-        return Result(name=probe.name, ok=False, says=says, hint=probe.hint)
+        return ProbeResult(name=probe.name, ok=False, says=says, hint=probe.hint)
     if isinstance(answer, str):
-        return Result(name=probe.name, ok=True, says=answer)
+        return ProbeResult(name=probe.name, ok=True, says=answer)
     hint = answer.hint if isinstance(answer, GoldsmithError) else ""
-    return Result(name=probe.name, ok=False, says=_sentence(answer), hint=hint or probe.hint)
+    return ProbeResult(name=probe.name, ok=False, says=_sentence(answer), hint=hint or probe.hint)
 
 
 def _sentence(error: Exception) -> str:
-    """The first line of what a driver says; its name where it says nothing."""
+    """The first line of a driver's error; the error's class if it is empty."""
     details = error.args[0] if error.args else None
-    # redshift_connector gives the server's answer as a mapping of one-letter fields.
-    said = str(details["M"]) if isinstance(details, dict) and "M" in details else str(error)
-    lines = said.strip().splitlines()
+    # redshift_connector gives the server's error as a mapping of one-letter fields.
+    message = str(details["M"]) if isinstance(details, dict) and "M" in details else str(error)
+    lines = message.strip().splitlines()
     return lines[0].strip() if lines else type(error).__name__
 
 
@@ -148,7 +148,7 @@ def _catalog(runtime: Runtime) -> str:
     try:
         catalog = Catalog.open(url)
     except CatalogUnreachable as error:
-        # Its hint is to run this very command.
+        # Raised as another error, because its hint is to run this very command.
         raise ConnectionError(error.cause) from error
     try:
         return f"{runtime.settings.catalog.url}, revision {catalog.revision()}"
@@ -156,36 +156,39 @@ def _catalog(runtime: Runtime) -> str:
         catalog.close()
 
 
-def _places(runtime: Runtime) -> list[str]:
-    """The folders and buckets data goes to, each once."""
+def _storage_locations(runtime: Runtime) -> list[str]:
+    """The folders and buckets that data is written to, each once."""
     settings = runtime.settings
     on_s3 = settings.storage.kind is StorageKind.S3
     known = [settings.address(prefix) for prefix in settings.storage.bind]
     known += [settings.address(settings.lake.warehouse)] if settings.lake.warehouse else []
     known += [settings.address(settings.staging.folder)]
-    places = [] if on_s3 else [str(settings.storage.folder)]
-    places += ["/".join(one.split("/")[:3]) if one.startswith("s3://") else one for one in known]
-    if on_s3 and not any(place.startswith("s3://") for place in places):
-        places.insert(0, "s3://")
-    return list(dict.fromkeys(places))
+    locations = [] if on_s3 else [str(settings.storage.folder)]
+    locations += [
+        "/".join(address.split("/")[:3]) if address.startswith("s3://") else address
+        for address in known
+    ]
+    if on_s3 and not any(location.startswith("s3://") for location in locations):
+        locations.insert(0, "s3://")
+    return list(dict.fromkeys(locations))
 
 
-def _place(runtime: Runtime, place: str) -> str:
-    if not place.startswith("s3://"):
-        return _folder(Path(place))
-    storage = runtime.settings.storage
-    client = _client(runtime, "s3", storage.endpoint)
-    where = f" at {storage.endpoint}" if storage.endpoint else ""
-    if bucket := place.removeprefix("s3://"):
+def _list_location(runtime: Runtime, location: str) -> str:
+    if not location.startswith("s3://"):
+        return _folder(Path(location))
+    storage_settings = runtime.settings.storage
+    client = _client(runtime, "s3", storage_settings.endpoint)
+    where = f" at {storage_settings.endpoint}" if storage_settings.endpoint else ""
+    if bucket := location.removeprefix("s3://"):
         client.list_objects_v2(Bucket=bucket, MaxKeys=1)
-        return f"{place}{where} can be listed"
+        return f"{location}{where} can be listed"
     found = client.list_buckets()
     return f"S3{where}: {len(found['Buckets'])} buckets"
 
 
 def _folder(folder: Path) -> str:
-    there = next(one for one in (folder, *folder.parents) if one.exists())
-    # Permission bits do not tell of a full or read-only disk; a nameless file does.
+    there = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    # Permission bits do not show a full or read-only disk; writing a temporary file does.
     with tempfile.TemporaryFile(dir=there) as file:
         file.write(b"goldsmith")
         file.flush()
@@ -193,22 +196,22 @@ def _folder(folder: Path) -> str:
 
 
 def _client(runtime: Runtime, service: str, endpoint: str | None) -> Any:
-    """A client of an AWS service, or of one that stands in for it."""
+    """A client of an AWS service, or of a compatible service."""
     boto3 = library("boto3", extra="aws")
-    storage = runtime.settings.storage
+    storage_settings = runtime.settings.storage
     keys = {
-        "aws_access_key_id": storage.access_key,
-        "aws_secret_access_key": storage.secret_key,
+        "aws_access_key_id": storage_settings.access_key,
+        "aws_secret_access_key": storage_settings.secret_key,
     }
     return boto3.client(
         service,
-        region_name=storage.region,
+        region_name=storage_settings.region,
         endpoint_url=endpoint,
         config=import_module("botocore.config").Config(
             connect_timeout=SECONDS,
             read_timeout=SECONDS,
             retries={"total_max_attempts": 1},
-            s3={"addressing_style": "path" if storage.path_style else "auto"},
+            s3={"addressing_style": "path" if storage_settings.path_style else "auto"},
         ),
         **{name: runtime.secrets.resolve(key).reveal() for name, key in keys.items() if key},
     )
@@ -223,8 +226,8 @@ def _warehouse(runtime: Runtime, warehouse: WarehouseSettings) -> str:
         case WarehouseKind.REDSHIFT:
             connection = _redshift(runtime, warehouse)
     connection.close()
-    place = f"{warehouse.host}:{warehouse.port}/{warehouse.database}"
-    return f"{warehouse.kind} at {place} as {warehouse.user or 'the default user'}"
+    address = f"{warehouse.host}:{warehouse.port}/{warehouse.database}"
+    return f"{warehouse.kind} at {address} as {warehouse.user or 'the default user'}"
 
 
 def _duckdb(file: Path) -> str:
@@ -304,14 +307,14 @@ def _lake_database(runtime: Runtime, uri: str) -> str:
 
 
 def _lake_service(runtime: Runtime, uri: str) -> str:
-    from urllib.request import Request, urlopen
+    from goldsmith.http_client import get
 
-    request = Request(f"{uri.rstrip('/')}/v1/config")
+    headers: dict[str, str] = {}
     if token := runtime.settings.lake.options.get("token"):
         bearer = runtime.secrets.resolve(token).reveal() if is_reference(token) else token
-        request.add_header("Authorization", f"Bearer {bearer}")
-    with urlopen(request, timeout=SECONDS):
-        return f"REST catalog at {uri}"
+        headers["Authorization"] = f"Bearer {bearer}"
+    get(f"{uri.rstrip('/')}/v1/config", headers, seconds=SECONDS)
+    return f"REST catalog at {uri}"
 
 
 def _spark(runtime: Runtime) -> str:
@@ -338,13 +341,13 @@ def _reach(host: str, port: int) -> None:
 
 
 def _java(runtime: Runtime) -> str:
-    from goldsmith.engine.java import find
+    from goldsmith.setup.java import find
 
     java = find(runtime.settings.spark.java_home)
     return f"Java {java.version} at {java.home}"
 
 
 def _jars() -> str:
-    from goldsmith.engine.jars import paths
+    from goldsmith.setup.jars import paths
 
     return f"{len(paths())} jars"

@@ -1,4 +1,4 @@
-"""`datasets`: what each holds, without starting Spark; keeping them well, and taking them back."""
+"""`datasets`: list, show, sample, maintain, move and restore datasets."""
 
 from __future__ import annotations
 
@@ -8,35 +8,46 @@ import click
 
 from goldsmith.cli.freshness import freshness
 from goldsmith.cli.maintain import maintain
-from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
+from goldsmith.cli.move import move
+from goldsmith.cli.output import (
+    CliContext,
+    count,
+    echo,
+    how_many,
+    json_option,
+    pass_cli,
+    show,
+    table,
+)
 from goldsmith.cli.profiles import profile_dataset
 from goldsmith.cli.restore import restore
 
 
 @click.group()
 def datasets() -> None:
-    """Datasets: list them, show one, look at some rows, keep them well, take them back."""
+    """Datasets: list, show, sample, profile, maintain, move, restore, freshness."""
 
 
 datasets.add_command(maintain)
+datasets.add_command(move)
 datasets.add_command(restore)
 
 
 @datasets.command("list")
 @json_option
-@pass_door
-def list_datasets(door: Door, as_json: bool) -> None:
-    """List every dataset with where it lies and who writes and reads it."""
+@pass_cli
+def list_datasets(cli: CliContext, as_json: bool) -> None:
+    """List every dataset with its location and the stages that write and read it."""
     from goldsmith.planning.explain import dataset_kind
-    from goldsmith.planning.neighbourhood import dataset_of
-    from goldsmith.planning.words import stage_id
+    from goldsmith.planning.resolved_stage import stage_id
+    from goldsmith.planning.stage_context import dataset_of
 
-    survey = door.runtime.surveyor.survey()
+    catalog_index = cli.runtime.catalog_indexer.catalog_index()
     found = []
-    for name in sorted(survey.rows.dataset_ids):
-        dataset = dataset_of(name, survey.rows)
+    for name in sorted(catalog_index.rows.dataset_ids):
+        dataset = dataset_of(name, catalog_index.rows)
         writers = [stage_id(stage) for stage in dataset.writers]
-        around = survey.dependents.get(("dataset", name), ())
+        around = catalog_index.dependents.get(("dataset", name), ())
         found.append(
             {
                 "dataset_id": name,
@@ -50,7 +61,7 @@ def list_datasets(door: Door, as_json: bool) -> None:
     def text() -> None:
         columns = ["dataset_id", "kind", "location", "written_by", "read_by"]
         table(columns, [[_joined(row[name]) for name in columns] for row in found])
-        click.echo(count(len(found), "dataset") + ".")
+        echo(count(len(found), "dataset") + ".")
 
     show(as_json, found, text)
 
@@ -62,15 +73,15 @@ def _joined(value: Any) -> str:
 @datasets.command("show")
 @click.argument("dataset_id")
 @json_option
-@pass_door
-def show_dataset(door: Door, dataset_id: str, as_json: bool) -> None:
+@pass_cli
+def show_dataset(cli: CliContext, dataset_id: str, as_json: bool) -> None:
     """Show a dataset's schema, size, snapshots and last runs."""
     from goldsmith.journal import runs
-    from goldsmith.planning import holdings
+    from goldsmith.planning import dataset_info
 
-    runtime = door.runtime
-    dataset = holdings.find(runtime.catalog.snapshot(), dataset_id)
-    held = holdings.holding(dataset, runtime.places)
+    runtime = cli.runtime
+    dataset = dataset_info.find(runtime.catalog.snapshot(), dataset_id)
+    held = dataset_info.dataset_info(dataset, runtime.storage)
     last = [
         run.as_plain()
         for stage in dataset.writers
@@ -78,42 +89,61 @@ def show_dataset(door: Door, dataset_id: str, as_json: bool) -> None:
     ]
 
     def text() -> None:
-        click.echo(f"{held.dataset_id} ({held.kind}) at {held.location}")
+        echo(f"{held.dataset_id} ({held.kind}) at {held.location}")
         if held.empty:
-            click.echo("Nothing was ever written there.")
+            echo("Nothing was ever written there.")
         for name, value in (("rows", held.rows), ("files", held.files), ("bytes", held.bytes)):
             if value is not None:
-                click.echo(f"{name}: {value:,}")
+                echo(f"{name}: {value:,}")
         if held.columns:
             table(["column", "type"], list(held.columns.items()))
         if held.snapshots:
             names = ["snapshot", "at", "operation", "added_rows", "total_rows", "stage_run_id"]
-            table(names, [[one[name] for name in names] for one in held.snapshots[:10]])
+            table(names, [[snapshot[name] for name in names] for snapshot in held.snapshots[:10]])
         for run in last:
-            click.echo(f"last published by {run['stage_run_id']} at {run['ended_at']}")
+            echo(f"last published by {run['stage_run_id']} at {run['ended_at']}")
 
     show(as_json, {**held.as_plain(), "last_runs": last}, text)
 
 
 @datasets.command("sample")
 @click.argument("dataset_id")
-@click.option("--most", type=int, default=10, show_default=True, help="How many rows.")
+@click.option("--most", type=how_many, default=10, show_default=True, help="How many rows.")
 @json_option
-@pass_door
-def sample_dataset(door: Door, dataset_id: str, most: int, as_json: bool) -> None:
-    """Look at some rows of a lake table, as they are published."""
-    from goldsmith.planning import holdings
+@pass_cli
+def sample_dataset(cli: CliContext, dataset_id: str, most: int, as_json: bool) -> None:
+    """Show some rows: published rows of a table, or raw files as a stage reads them.
 
-    runtime = door.runtime
-    dataset = holdings.find(runtime.catalog.snapshot(), dataset_id)
-    rows = holdings.sample(dataset, runtime.places, most)
+    Columns with personal data are masked. Raw files and warehouse tables are read by Spark, which
+    takes a few seconds to start.
+    """
+    from goldsmith.engine.personal_data import masked, personal_of
+    from goldsmith.planning import dataset_info
+    from goldsmith.planning.explain import dataset_kind
+
+    runtime = cli.runtime
+    dataset = dataset_info.find(runtime.catalog.snapshot(), dataset_id)
+    if dataset_kind(dataset) == "table":
+        rows = dataset_info.sample(dataset, runtime.storage, most)
+    else:
+        rows = _read_by_spark(cli, dataset_id, most)
+    hide = personal_of(dataset, runtime.catalog.snapshot())
+    rows = [masked(row, hide) for row in rows]
 
     def text() -> None:
         if rows:
             table(list(rows[0]), [list(row.values()) for row in rows])
-        click.echo(count(len(rows), "row") + ".")
+        echo(count(len(rows), "row") + ".")
 
     show(as_json, rows, text)
+
+
+def _read_by_spark(cli: CliContext, dataset_id: str, most: int) -> list[dict[str, Any]]:
+    from goldsmith.engine.audit.dataset_audit import sample_dataset
+    from goldsmith.worker.resources import worker_resources
+
+    with worker_resources(cli.runtime) as resources:
+        return sample_dataset(resources, cli.runtime.catalog.snapshot(), dataset_id, most=most)
 
 
 datasets.add_command(freshness)

@@ -1,13 +1,17 @@
-"""`demo`: a project with data in it, carried out from raw files to gold tables."""
+"""`demo`: create a project with example data and run it from raw files to gold tables."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from goldsmith.cli.output import Door, json_option, print_json, table
+from goldsmith.cli.output import CliContext, echo, json_option, print_json, table
+from goldsmith.cli.rows import row_counts
 
 _BAR = 40
 
@@ -16,9 +20,9 @@ _BAR = 40
 @click.argument("folder", default="demo", type=click.Path(path_type=Path, file_okay=False))
 @json_option
 def demo(folder: Path, as_json: bool) -> None:
-    """Make a project with raw data and a catalog in it, and run it to gold.
+    """Create a project with raw data and a catalog, and run it to gold.
 
-    FOLDER is made where it is not there; run again, it goes on with what is there.
+    FOLDER is created if it is missing; a second run uses the project that is there.
     """
     from datetime import UTC, datetime
 
@@ -27,20 +31,20 @@ def demo(folder: Path, as_json: bool) -> None:
     from goldsmith.demo import project
 
     made = project.make(folder, datetime.now(UTC).date())
-    runtime = Door(project=folder).runtime
+    runtime = CliContext(project=folder).runtime
     revision = project.apply(runtime)
     if not as_json:
         if made:
-            click.echo(f"Made a project in {folder} with {made} raw files.")
-        click.echo(f"The catalog is at revision {revision}. Running both pipelines.\n")
+            echo(f"Made a project in {folder} with {made} raw files.")
+        echo(f"The catalog is at revision {revision}. Running both pipelines.\n", keep="\n")
     start_log(runtime)
-    with board(runtime, quiet=as_json) as told:
-        turned = project.run(runtime, told.tell)
+    with board(runtime, quiet=as_json) as progress:
+        turned = project.run(runtime, progress.tell)
     if as_json:
         print_json(as_plain(runtime, turned))
     else:
         _show(runtime, turned)
-        click.echo(_NEXT.format(folder=folder))
+        echo(_next(folder), keep="\n")
     if not all(turn.succeeded for turn in turned):
         raise click.exceptions.Exit(1)
 
@@ -49,36 +53,46 @@ def _show(runtime: Any, turned: Any) -> None:
     from goldsmith.demo import project
     from goldsmith.journal import runs
 
-    click.echo("")
+    echo("")
     stages = [
         stage_run
         for turn in turned
         for run in turn.runs
         for stage_run in runs.stage_runs_of(runtime.journal, run.run_id)
     ]
-    names = ["rows_read", "rows_quarantined", "rows_written"]
     table(
-        ["stage", "target", "how", "read", "kept aside", "published"],
+        ["stage", "target", "how", "produced", "quarantined", "left out", "published"],
         [
-            (
-                f"{run.pipeline_id}-{run.stage_order}",
-                run.target_id,
-                run.status,
-                *(
-                    f"{value:,}" if (value := getattr(run, name)) is not None else ""
-                    for name in names
-                ),
-            )
+            (f"{run.pipeline_id}-{run.stage_order}", run.target_id, run.status, *_numbers(run))
             for run in stages
         ],
     )
     days = project.gold(runtime)
     if days:
-        click.echo("\nanalytics.daily_user_events, as the warehouse has it:")
+        echo("\nanalytics.daily_user_events, as the warehouse has it:", keep="\n")
         most = max(day[1] for day in days)
         for day, events, users in days:
             bar = "█" * round(_BAR * events / most)
-            click.echo(f"  {day}  {events:>6,} events  {users:>4,} users  {bar}")
+            echo(f"  {day}  {events:>6,} events  {users:>4,} users  {bar}")
+
+
+def _numbers(stage_run: Any) -> tuple[str, ...]:
+    counts = row_counts(stage_run)
+    if counts is None:
+        return ("", "", "", "")
+    left_out = counts.left_out + counts.dropped
+    numbers = (counts.produced, counts.quarantined, left_out, counts.published)
+    return tuple(f"{number:,}" for number in numbers)
+
+
+def _next(folder: Path) -> str:
+    """What to try next, with a command that works in the folder."""
+    command = sys.argv[0]
+    if shutil.which("goldsmith") or not os.path.isfile(command):
+        return _NEXT.format(folder=folder)
+    there = os.path.relpath(command, folder)
+    lines = _NEXT.format(folder=folder).replace("\n  goldsmith ", f"\n  {there} ")
+    return lines.replace("`goldsmith ", f"`{there} ")
 
 
 _NEXT = """
@@ -87,6 +101,6 @@ To try next, in {folder}:
   goldsmith plan -v user_events_etl           every default, check and line of SQL
   goldsmith datasets show silver_user_events  schema, snapshots, who wrote them
   goldsmith catalog show stages               the rows that decide all this
-  sqlite3 .goldsmith/catalog.db "UPDATE pipelines SET enabled = false
+  sqlite3 -cmd '.timeout 10000' .goldsmith/catalog.db "UPDATE pipelines SET enabled = false
       WHERE pipeline_id = 'orders_etl'"       then `goldsmith run` and `goldsmith why orders_etl`
   goldsmith catalog history                   who changed what"""

@@ -1,4 +1,4 @@
-"""`errors`: the codes failures get, what they mean, and which one a log is about."""
+"""`errors`: error codes, their meaning, and the code of a log."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show, table
+from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style, table
 
 if TYPE_CHECKING:
     from goldsmith.healing.codes import ErrorCode
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 @click.group()
 def errors() -> None:
-    """The codes of errors: what they mean, and what to do."""
+    """Error codes: their meaning, and what to do."""
 
 
 @errors.command("list")
-@click.option("--family", help="Only those of one family: source, data, sql, warehouse …")
-@click.option("--seen", is_flag=True, help="Only those stages failed with, and how often.")
+@click.option("--family", help="Only codes of one family: source, data, sql, warehouse …")
+@click.option("--seen", is_flag=True, help="Only codes that stages failed with, and how often.")
 @json_option
-@pass_door
-def list_(door: Door, family: str | None, seen: bool, as_json: bool) -> None:
-    """List the codes, what each means, and whether it may pass by itself."""
+@pass_cli
+def list_(cli: CliContext, family: str | None, seen: bool, as_json: bool) -> None:
+    """List the codes, their meaning, and whether the error may pass by itself."""
     from goldsmith.healing.codes import codes
 
-    counted = _counted(door) if seen else {}
+    counted = _counted(cli) if seen else {}
     chosen = [
         code
         for code in codes().values()
@@ -39,13 +39,13 @@ def list_(door: Door, family: str | None, seen: bool, as_json: bool) -> None:
 @errors.command()
 @click.argument("code")
 @json_option
-@pass_door
-def explain(door: Door, code: str, as_json: bool) -> None:
-    """Say what a code means, what to do, and which remedies are tried for it here."""
+@pass_cli
+def explain(cli: CliContext, code: str, as_json: bool) -> None:
+    """Explain a code: its meaning, what to do, and its remedies in this project."""
     from goldsmith.healing.codes import code as named
 
     found = named(code)
-    pairs = _pairs(door, code)
+    pairs = _pairs(cli, code)
     show(as_json, {**found.as_plain(), "remedies": pairs}, lambda: _print_one(found, pairs))
 
 
@@ -53,7 +53,7 @@ def explain(door: Door, code: str, as_json: bool) -> None:
 @click.argument("file", type=click.File("r", encoding="utf-8", errors="replace"))
 @json_option
 def classify(file: TextIO, as_json: bool) -> None:
-    """Say which code a log or a stack trace is about; - reads standard input."""
+    """Find the error code of a log or a stack trace; - reads standard input."""
     from goldsmith.healing.classify import classify_text
 
     found = classify_text(file.read())
@@ -61,24 +61,24 @@ def classify(file: TextIO, as_json: bool) -> None:
     show(as_json, plain, lambda: _print_classified(found.code, found.also))
 
 
-def _counted(door: Door) -> dict[str, int]:
+def _counted(cli: CliContext) -> dict[str, int]:
     from goldsmith.journal.stage_runs import failures_by_code
 
-    return failures_by_code(door.runtime.journal)
+    return failures_by_code(cli.runtime.journal)
 
 
 def _times(counted: dict[str, int], code: ErrorCode) -> dict[str, int]:
     return {"failures": counted[code.name]} if code.name in counted else {}
 
 
-def _pairs(door: Door, code: str) -> list[dict[str, Any]]:
-    """The remedies of a code in this project; without a project, those shipped."""
+def _pairs(cli: CliContext, code: str) -> list[dict[str, Any]]:
+    """The remedies of a code in this project; without a project, the shipped ones."""
     from goldsmith.catalog.defaults import shipped
     from goldsmith.catalog.retries import HealingAction, HealingStep
     from goldsmith.settings.errors import NoProject
 
     try:
-        rows = door.runtime.catalog.snapshot().rows
+        rows = cli.runtime.catalog.snapshot().rows
         found: list[HealingAction | HealingStep] = [*rows(HealingAction), *rows(HealingStep)]
     except NoProject:
         found = [row for row in shipped() if isinstance(row, HealingAction | HealingStep)]
@@ -98,18 +98,23 @@ def _print_list(chosen: list[ErrorCode], counted: dict[str, int] | None) -> None
 
 
 def _print_one(code: ErrorCode, pairs: list[dict[str, Any]]) -> None:
-    click.echo(click.style(code.name, bold=True) + f"  ({code.family})")
-    click.echo(f"  {code.cause}")
-    click.echo(f"  {code.advice}")
+    echo(style(code.name, bold=True) + f"  ({code.family})")
+    echo(f"  {code.cause}")
+    echo(f"  {code.advice}")
     passes = "It may pass by itself." if code.may_pass else "It does not pass by itself."
-    click.echo(f"  {passes}")
+    echo(f"  {passes}")
     if pairs:
-        tried = ", then ".join(str(pair.get("action_script")) for pair in pairs)
-        click.echo(f"  Remedies: {tried}.")
+        tried = ", then ".join(map(_remedy, pairs))
+        echo(f"  Remedies: {tried}.")
+
+
+def _remedy(pair: dict[str, Any]) -> str:
+    leave = pair.get("settings", {}).get("only_where_allowed")
+    return f"{pair.get('action_script')}{' (where options.remedies names it)' if leave else ''}"
 
 
 def _print_classified(code: ErrorCode, also: tuple[str, ...]) -> None:
-    click.echo(click.style(code.name, bold=True) + f": {code.cause}")
-    click.echo(f"  {code.advice}")
+    echo(style(code.name, bold=True) + f": {code.cause}")
+    echo(f"  {code.advice}")
     if also:
-        click.echo(f"  It also looks like {', '.join(also)}.")
+        echo(f"  It also looks like {', '.join(also)}.")

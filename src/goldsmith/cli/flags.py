@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldsmith.catalog.columns import EARLIEST, LATEST
 from goldsmith.cli.output import (
-    Door,
+    CliContext,
     confirm,
     count,
+    echo,
     json_option,
-    pass_door,
+    pass_cli,
     print_json,
     show,
     table,
@@ -23,50 +26,61 @@ from goldsmith.cli.output import (
 from goldsmith.cli.times import local
 
 if TYPE_CHECKING:
-    from goldsmith.planning.blast import Radius
+    from goldsmith.planning.blast_radius import BlastRadius
+    from goldsmith.planning.catalog_index import CatalogIndex
 
 _SPAN = re.compile(r"(\d+)\s*([mhd])\Z")
 _MINUTES = {"m": 1, "h": 60, "d": 1440}
 
 
 class Until(click.ParamType[datetime]):
-    """A moment, or how long from now."""
+    """A time, or a duration from now."""
 
     name = "TIME"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> datetime:
         if isinstance(value, datetime):
             return value
-        if match := _SPAN.match(value):
-            return datetime.now(UTC) + timedelta(minutes=int(match[1]) * _MINUTES[match[2]])
         try:
-            said = datetime.fromisoformat(value)
-        except ValueError:
+            if match := _SPAN.match(value):
+                span = timedelta(minutes=int(match[1]) * _MINUTES[match[2]])
+                moment = datetime.now(UTC) + span
+            else:
+                moment = datetime.fromisoformat(value).astimezone(UTC)
+        except (ValueError, OverflowError):
             self.fail(f"'{value}' is no time such as 2026-11-16T18:00 or 30m, 2h, 1d.", param, ctx)
-        return said.astimezone(UTC)
+        if not EARLIEST <= moment < LATEST:
+            self.fail(f"'{value}' is not in the years 1000 to 9998.", param, ctx)
+        return moment
 
 
 @click.command()
 @click.argument("entity")
 @click.option("--reason", help="Why, for whoever is paged.")
-@click.option("--until", type=Until(), help="Lift it by itself then: a time, or 30m, 2h, 1d.")
+@click.option("--until", type=Until(), help="When the stop ends by itself: a time, or 30m, 2h, 1d.")
 @yes_option
 @json_option
-@pass_door
+@pass_cli
 def stop(
-    door: Door, entity: str, reason: str | None, until: datetime | None, yes: bool, as_json: bool
+    cli: CliContext,
+    entity: str,
+    reason: str | None,
+    until: datetime | None,
+    yes: bool,
+    as_json: bool,
 ) -> None:
-    """Stop something, running or not, by a row; shows what that reaches first.
+    """Stop something, running or not; shows first which stages and datasets that affects.
 
-    ENTITY is everything, pipeline:ID, stage:ID-ORDER, source:ID or target:ID. Whatever runs is
-    stopped within seconds with nothing published, and goes on from there after a release.
+    ENTITY is everything, pipeline:ID, stage:ID-ORDER, source:ID or target:ID. The stop is a row
+    of control_flags. Running stages stop within seconds and publish nothing; their requests
+    continue after a release.
     """
     from goldsmith.catalog.flags import Flag
-    from goldsmith.planning import blast
+    from goldsmith.planning import blast_radius
 
-    runtime = door.runtime
-    survey = runtime.surveyor.survey()
-    scope, name = blast.entity(survey, entity)
+    runtime = cli.runtime
+    catalog_index = runtime.catalog_indexer.catalog_index()
+    scope, name = blast_radius.entity(catalog_index, entity)
     flag = Flag(
         entity_type=scope,
         entity_id=name,
@@ -77,12 +91,13 @@ def stop(
         updated_at=datetime.now(UTC),
         updated_by=whoami(),
     )
-    reached = blast.radius(survey, [flag], datetime.now(UTC))
-    running = _running(door, reached.stages)
+    reached = blast_radius.blast_radius_of(catalog_index, [flag], datetime.now(UTC))
+    running = _running(cli, reached.stages)
+    starting = _starting(cli, catalog_index, reached.stages, running)
     if not as_json:
-        _say(entity, reached, running)
+        _say(entity, reached, running, starting)
     if not confirm(f"Stop {entity}?", yes=yes):
-        click.echo("Nothing was changed.")
+        echo("Nothing was changed.")
         raise click.exceptions.Exit(1)
     with runtime.catalog.change(actor=whoami(), reason=reason or f"stop {entity}") as change:
         change.put([flag])
@@ -91,58 +106,64 @@ def stop(
         "until": until,
         "revision": runtime.catalog.revision(),
         "running_stages": running,
+        "starting": starting,
         **reached.as_plain(),
     }
-    show(as_json, value, lambda: click.echo(f"{entity} is stopped. `goldsmith release {entity}`."))
+    show(
+        as_json,
+        value,
+        lambda: echo(f"{entity} is stopped. `goldsmith release {entity}` lets it go on."),
+    )
 
 
 @click.command()
 @click.argument("entity")
 @click.option("--reason", help="Why, for the history.")
 @json_option
-@pass_door
-def release(door: Door, entity: str, reason: str | None, as_json: bool) -> None:
-    """Take a stop back; what was stopped goes on where it was, at the next run or worker."""
+@pass_cli
+def release(cli: CliContext, entity: str, reason: str | None, as_json: bool) -> None:
+    """Release a stop; the next `goldsmith run` or worker continues the stopped requests."""
     from goldsmith.catalog.flags import Flag
-    from goldsmith.planning import blast
-    from goldsmith.scheduling import standing
+    from goldsmith.planning import blast_radius
+    from goldsmith.worker import requeue
 
-    runtime = door.runtime
-    survey = runtime.surveyor.survey()
-    scope, name = blast.entity(survey, entity)
-    flag = survey.rows.get(Flag, scope, name, "enabled")
+    runtime = cli.runtime
+    catalog_index = runtime.catalog_indexer.catalog_index()
+    scope, name = blast_radius.entity(catalog_index, entity)
+    flag = catalog_index.rows.get(Flag, scope, name, "enabled")
     if flag is None or flag.flag_value:
         value = {"entity": f"{scope}:{name}", "released": False, "requests": []}
-        show(as_json, value, lambda: click.echo(f"{entity} was not stopped by a flag."))
+        show(as_json, value, lambda: echo(f"{entity} was not stopped by a flag."))
         return
     with runtime.catalog.change(actor=whoami(), reason=reason or f"release {entity}") as change:
         free = flag.with_(flag_value=True, reason=reason, starts_at=None, ends_at=None)
         change.put([free.with_(updated_at=datetime.now(UTC), updated_by=whoami())])
-    back = [request.request_id for request in standing.put_back_the_released(runtime)]
+    back = [request.request_id for request in requeue.requeue_released_requests(runtime)]
     if as_json:
         print_json({"entity": f"{scope}:{name}", "released": True, "requests": back})
         return
-    click.echo(f"{entity} is released.")
+    echo(f"{entity} is released.")
     if back:
-        said = count(len(back), "stopped request waits", "stopped requests wait")
-        click.echo(f"{said} again; `goldsmith run` carries them on.")
+        message = count(len(back), "stopped request waits", "stopped requests wait")
+        them = "it" if len(back) == 1 else "them"
+        echo(f"{message} again; `goldsmith run` carries {them} on.")
 
 
 @click.group()
 def flags() -> None:
-    """The rows that stop things."""
+    """The flags that stop pipelines, stages or datasets."""
 
 
 @flags.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also flags that stop nothing now.")
 @json_option
-@pass_door
-def list_(door: Door, everything: bool, as_json: bool) -> None:
+@pass_cli
+def list_(cli: CliContext, everything: bool, as_json: bool) -> None:
     """List what is stopped, by whom, why and until when."""
     from goldsmith.catalog.flags import Flag
 
     now = datetime.now(UTC)
-    rows = door.runtime.surveyor.survey().rows.rows(Flag)
+    rows = cli.runtime.catalog_indexer.catalog_index().rows.rows(Flag)
     found = sorted(
         (flag for flag in rows if everything or flag.stops(now)),
         key=lambda flag: (flag.entity_type, flag.entity_id, flag.flag_name),
@@ -153,7 +174,7 @@ def list_(door: Door, everything: bool, as_json: bool) -> None:
 
 def _print(found: list[Any], now: datetime) -> None:
     if not found:
-        click.echo("Nothing is stopped by a flag.")
+        echo("Nothing is stopped by a flag.")
         return
     table(
         ("entity", "flag", "stops", "by", "since", "until", "reason"),
@@ -172,20 +193,44 @@ def _print(found: list[Any], now: datetime) -> None:
     )
 
 
-def _running(door: Door, stages: tuple[str, ...]) -> list[str]:
+def _running(cli: CliContext, stages: tuple[str, ...]) -> list[str]:
     """Which of these stages are running right now."""
     from goldsmith.journal import stage_runs
 
     wanted = set(stages)
-    names = (f"{s.pipeline_id}-{s.stage_order}" for s in stage_runs.running(door.runtime.journal))
+    names = (f"{s.pipeline_id}-{s.stage_order}" for s in stage_runs.running(cli.runtime.journal))
     return [name for name in names if name in wanted]
 
 
-def _say(entity: str, reached: Radius, running: list[str]) -> None:
-    click.echo(f"Stopping {entity} reaches:")
+def _starting(
+    cli: CliContext, catalog_index: CatalogIndex, stages: tuple[str, ...], running: list[str]
+) -> list[str]:
+    """Pipelines of requests that a worker has taken and that run no stage at the moment."""
+    from goldsmith.journal import requests
+    from goldsmith.journal.owners import is_gone
+    from goldsmith.journal.tables import RequestStatus
+    from goldsmith.planning.selection import NothingSelected, select
+    from goldsmith.worker.retry_state import RetryState
+
+    busy = {name.rpartition("-")[0] for name in running}
+    found: dict[str, None] = {}
+    for request in requests.with_status(cli.runtime.journal, RequestStatus.RUNNING):
+        if is_gone(request.worker):
+            continue
+        with contextlib.suppress(NothingSelected):
+            for name in select(catalog_index, RetryState.of(request).selection):
+                pipeline = catalog_index.stages[name].stage.pipeline_id
+                if name in stages and pipeline not in busy:
+                    found[f"{pipeline} ({request.request_id})"] = None
+    return list(found)
+
+
+def _say(entity: str, reached: BlastRadius, running: list[str], starting: list[str]) -> None:
+    echo(f"Stopping {entity} reaches:")
     lines = [
         ("stages stopped", reached.stages),
         ("running now", running),
+        *([("taken by a worker, between stages or starting", starting)] if starting else ()),
         ("stages that read from them", reached.downstream),
         ("datasets without new rows", reached.datasets),
         ("owners", reached.owners),
@@ -193,4 +238,4 @@ def _say(entity: str, reached: Radius, running: list[str]) -> None:
     ]
     for what, names in lines:
         more = f" … and {len(names) - 10} more" if len(names) > 10 else ""
-        click.echo(f"  {what}: {', '.join(names[:10]) or 'none'}{more}")
+        echo(f"  {what}: {', '.join(names[:10]) or 'none'}{more}")

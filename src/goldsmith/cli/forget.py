@@ -1,4 +1,4 @@
-"""`runs forget`: let the journal forget what was over long ago."""
+"""`runs forget`: delete old events, runs and requests from the journal."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import click
 
 from goldsmith.catalog.columns import plain
 from goldsmith.cli.output import (
-    Door,
+    CliContext,
     confirm,
     count,
+    echo,
     json_option,
-    pass_door,
+    pass_cli,
     show,
     whoami,
     yes_option,
@@ -29,7 +30,7 @@ _HOURS = {"h": 1, "d": 24}
 
 
 class Before(click.ParamType[datetime]):
-    """A moment that is over, or how long ago it was."""
+    """A time in the past, or how long ago it was."""
 
     name = "TIME"
 
@@ -38,10 +39,10 @@ class Before(click.ParamType[datetime]):
         try:
             if match := _AGO.match(value):
                 return now - timedelta(hours=int(match[1]) * _HOURS[match[2]])
-            said = datetime.fromisoformat(value)
+            parsed = datetime.fromisoformat(value)
+            moment = parsed.replace(tzinfo=UTC) if parsed.tzinfo is None else parsed.astimezone(UTC)
         except (ValueError, OverflowError):
             self.fail(f"'{value}' is no time such as 2026-08-01 or 12h, 90d.", param, ctx)
-        moment = said.replace(tzinfo=UTC) if said.tzinfo is None else said.astimezone(UTC)
         if moment > now:
             self.fail(f"'{value}' is still to come.", param, ctx)
         return moment
@@ -51,23 +52,23 @@ class Before(click.ParamType[datetime]):
 @click.option(
     "--before", required=True, type=Before(), help="A time (UTC), or how long ago: 12h, 90d."
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would be forgotten.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be deleted.")
 @yes_option
 @json_option
-@pass_door
-def forget(door: Door, before: datetime, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Forget events, and runs and requests that were over, before a time. There is no way back.
+@pass_cli
+def forget(cli: CliContext, before: datetime, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Delete events from before a time, and runs and requests that ended before it, for good.
 
-    Each stage keeps its newest published run, and runs that kept rows aside stay. What was
-    loaded stays known: no file is read again. A warehouse table cannot be restored to a
-    stage run that was forgotten.
+    Each stage keeps its newest published run, and runs that quarantined rows stay. The ledgers
+    of loaded files stay: no file is read again. A warehouse table cannot be restored to a
+    stage run that was deleted.
     """
     from goldsmith.journal.retention import Forgotten, forget_before, to_forget
 
-    journal = door.runtime.journal
+    journal = cli.runtime.journal
     found = to_forget(journal, before)
     if not as_json:
-        click.echo(f"Before {before:%Y-%m-%d %H:%M:%S} UTC there are {_in_words(found)}.")
+        echo(f"Before {before:%Y-%m-%d %H:%M:%S} UTC there are {_sentence(found)}.")
     done = False
     is_some = found != Forgotten(events=0, runs=0, stage_runs=0, verdicts=0, requests=0)
     if is_some and not dry_run and confirm("Forget them?", yes=yes):
@@ -75,12 +76,12 @@ def forget(door: Door, before: datetime, dry_run: bool, yes: bool, as_json: bool
         done = True
 
     def text() -> None:
-        click.echo(f"Forgotten: {_in_words(found)}." if done else "Nothing was forgotten.")
+        echo(f"Forgotten: {_sentence(found)}." if done else "Nothing was forgotten.")
 
     show(as_json, {"before": plain(before), **asdict(found), "done": done}, text)
 
 
-def _in_words(found: Forgotten) -> str:
+def _sentence(found: Forgotten) -> str:
     return ", ".join(
         (
             count(found.runs, "run"),

@@ -1,4 +1,4 @@
-"""`datasets freshness`: when each dataset was last brought up to date, the stalest first."""
+"""`datasets freshness`: when each dataset was last updated, the stalest first."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from typing import TYPE_CHECKING
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show, table
+from goldsmith.cli.output import CliContext, json_option, pass_cli, show, table
 from goldsmith.cli.times import local
 
 if TYPE_CHECKING:
-    from goldsmith.scheduling.incidents import Freshness
+    from goldsmith.worker.incidents import Freshness
 
 
 @click.command()
-@click.option("--stale", is_flag=True, help="Only those older than they may be.")
+@click.option("--stale", is_flag=True, help="Only datasets older than their limit.")
 @json_option
-@pass_door
-def freshness(door: Door, stale: bool, as_json: bool) -> None:
-    """Show when each dataset was last brought up to date and how old it is, worst first."""
-    from goldsmith.scheduling.incidents import freshness as look
+@pass_cli
+def freshness(cli: CliContext, stale: bool, as_json: bool) -> None:
+    """Show when each dataset was last updated and how old it is, the stalest first."""
+    from goldsmith.worker.incidents import freshness as look
 
-    found = [one for one in look(door.runtime) if one.is_stale or not stale]
-    plain = [{**asdict(one), "is_stale": one.is_stale} for one in found]
+    found = [dataset for dataset in look(cli.runtime) if dataset.is_stale or not stale]
+    plain = [{**asdict(dataset), "is_stale": dataset.is_stale} for dataset in found]
     show(as_json, plain, lambda: _print(found))
 
 
 def _print(found: list[Freshness]) -> None:
     heads = ["dataset", "last update", "hours stale", "may be", "severity", "pipeline"]
-    table(heads, [_line(one) for one in found])
+    table(heads, [_line(dataset) for dataset in found])
 
 
-def _line(one: Freshness) -> list[str | None]:
+def _line(dataset: Freshness) -> list[str | None]:
     return [
-        one.dataset_id,
-        local(one.last_update) if one.last_update else "never",
-        "" if one.hours_stale is None else f"{one.hours_stale:.1f}",
-        "" if one.may_be_hours is None else f"{one.may_be_hours:g}",
-        one.severity,
-        one.pipeline_id,
+        dataset.dataset_id,
+        local(dataset.last_update) if dataset.last_update else "never",
+        "" if dataset.hours_stale is None else f"{dataset.hours_stale:.1f}",
+        "" if dataset.may_be_hours is None else f"{dataset.may_be_hours:g}",
+        dataset.severity,
+        dataset.pipeline_id,
     ]

@@ -1,4 +1,4 @@
-"""`healing`: which remedies there are, what they did, and what they would do."""
+"""`healing`: the remedies, what they did, and what they would do."""
 
 from __future__ import annotations
 
@@ -6,28 +6,44 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show, table
+from goldsmith.cli.output import (
+    CliContext,
+    echo,
+    how_many,
+    json_option,
+    pass_cli,
+    show,
+    style,
+    table,
+)
 from goldsmith.cli.times import local
 
 if TYPE_CHECKING:
-    from goldsmith.journal.tables_of_healing import HealingUse
+    from goldsmith.journal.healing_tables import HealingUse
+
+#: What happens to a stage, as text.
+_DOES = {
+    "rerun": "it is tried again",
+    "skip": "the run goes on without the stage",
+    "hold": "it is left to a person",
+}
 
 
 @click.group()
 def healing() -> None:
-    """Remedies: error → resolution pairs, what they did, what they would do."""
+    """Remedies: error → remedy pairs, what they did, what they would do."""
 
 
 @healing.command("list")
 @json_option
-@pass_door
-def list_(door: Door, as_json: bool) -> None:
-    """List the pairs in force, how often each was used, and how often it helped."""
+@pass_cli
+def list_(cli: CliContext, as_json: bool) -> None:
+    """List all error → remedy pairs, how often each was used, and how often it helped."""
     from goldsmith.healing.budget import success_rate
     from goldsmith.healing.pairs import all_pairs
     from goldsmith.journal import healing as journal
 
-    runtime = door.runtime
+    runtime = cli.runtime
     uses: dict[tuple[str, str], list[HealingUse]] = {}
     for use in journal.uses(runtime.journal):
         uses.setdefault((str(use.error_code), str(use.remedy)), []).append(use)
@@ -45,44 +61,47 @@ def list_(door: Door, as_json: bool) -> None:
                 "success_floor": pair.success_floor,
                 "uses": len(mine),
                 "success_rate": success_rate(mine),
+                "only_where_allowed": pair.needs_permission,
             }
         )
     show(as_json, rows, lambda: _print_pairs(rows))
 
 
 @healing.command()
-@click.option("--pipeline", help="Only of this pipeline.")
+@click.option("--pipeline", help="Only for this pipeline.")
 @click.option("--code", help="Only for this error code.")
-@click.option("--most", default=20, show_default=True, help="How many to show.")
+@click.option("--most", type=how_many, default=20, show_default=True, help="How many to show.")
 @json_option
-@pass_door
-def history(door: Door, pipeline: str | None, code: str | None, most: int, as_json: bool) -> None:
+@pass_cli
+def history(
+    cli: CliContext, pipeline: str | None, code: str | None, most: int, as_json: bool
+) -> None:
     """Show the remedies that were used, the newest first, and whether they helped."""
     from goldsmith.journal import healing as journal
 
-    found = journal.uses(door.runtime.journal, pipeline_id=pipeline, error_code=code, most=most)
+    found = journal.uses(cli.runtime.journal, pipeline_id=pipeline, error_code=code, most=most)
     show(as_json, [use.as_plain() for use in found], lambda: _print_uses(found))
 
 
 @healing.command()
 @click.argument("error")
-@click.option("--stage", help="For this stage (pipeline-order): its row, its retry policy.")
+@click.option("--stage", help="For this stage (pipeline-order), with its options and retry policy.")
 @json_option
-@pass_door
-def simulate(door: Door, error: str, stage: str | None, as_json: bool) -> None:
-    """Show what would be done if a stage kept failing with ERROR, try after try.
+@pass_cli
+def simulate(cli: CliContext, error: str, stage: str | None, as_json: bool) -> None:
+    """Show what would happen if a stage kept failing with ERROR, attempt after attempt.
 
-    ERROR is a code of `errors list`. Scripts, webhooks and functions are named and not asked.
+    ERROR is a code of `errors list`. Scripts, webhooks and functions are shown but not called.
     """
     from goldsmith.healing.codes import code
-    from goldsmith.scheduling.rehearsal import rehearse
+    from goldsmith.worker.healing_simulation import simulate_healing
 
-    steps = rehearse(door.runtime, code(error).name, stage)
+    steps = simulate_healing(cli.runtime, code(error).name, stage)
     show(as_json, [step.as_plain() for step in steps], lambda: _print_steps(steps))
 
 
 def _print_pairs(rows: list[dict[str, Any]]) -> None:
-    heads = ["error code", "step", "remedy", "used", "helped", "enabled"]
+    heads = ["error code", "step", "remedy", "acts", "used", "helped", "enabled"]
     table(heads, [_pair_line(row) for row in rows])
 
 
@@ -92,6 +111,7 @@ def _pair_line(row: dict[str, Any]) -> list[Any]:
         row["error_code"],
         row["step_order"],
         row["remedy"],
+        "where allowed" if row["only_where_allowed"] else "",
         row["uses"],
         "" if rate is None else f"{rate:.0%}",
         "yes" if row["enabled"] else "no",
@@ -109,7 +129,8 @@ def _print_uses(found: list[HealingUse]) -> None:
                 use.error_code,
                 use.remedy,
                 use.did,
-                use.outcome,
+                # A hold leaves the stage to a person: it has no outcome.
+                "" if use.did == "hold" else use.outcome,
                 use.because,
             ]
             for use in found
@@ -119,8 +140,10 @@ def _print_uses(found: list[HealingUse]) -> None:
 
 def _print_steps(steps: list[Any]) -> None:
     for step in steps:
-        who = f" ({step.remedy})" if step.remedy else ""
-        wait = f" after {step.wait_seconds:g} s" if step.wait_seconds else ""
-        click.echo(f"try {step.attempt} fails: {step.do}{wait}{who}: {step.because}")
+        echo(style(f"Try {step.attempt} fails.", bold=True))
+        # In the order of evaluation: remedies that were passed over come before the chosen one.
         for why in step.passed_over:
-            click.echo(click.style(f"    {why}", dim=True))
+            echo(style(f"    {why}", dim=True))
+        who = f"{step.remedy}: " if step.remedy else ""
+        wait = f" after {step.wait_seconds:g} s" if step.wait_seconds else ""
+        echo(f"    {who}{_DOES[step.do]}{wait}: {step.because}")

@@ -1,4 +1,4 @@
-"""`goldsmith init`: a project with a small pipeline of its own, ready to be planned."""
+"""`goldsmith init`: create a project with a small example pipeline."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from goldsmith.cli.output import json_option, show
+from goldsmith.cli.output import echo, json_option, show
 from goldsmith.errors import BadRequest, GoldsmithError
 from goldsmith.settings.defaults import catalog_url
 from goldsmith.settings.project import FILE_NAME
@@ -108,7 +108,7 @@ validation_rules:
 
 @dataclass(eq=False, kw_only=True)
 class ProjectExists(GoldsmithError):
-    """A project was to be made where there is one."""
+    """The folder already contains a project."""
 
     folder: str
 
@@ -122,10 +122,10 @@ class ProjectExists(GoldsmithError):
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--name", help="What the project is called. Default: the folder's name.")
+@click.option("--name", help="The project's name. Default: the folder's name.")
 @json_option
 def init(folder: Path, name: str | None, as_json: bool) -> None:
-    """Make a project in DIR, with a small pipeline and two lines of data to try it on."""
+    """Create a project in DIR, with a small example pipeline and two rows of data."""
     project = Path(os.path.abspath(folder.expanduser()))
     if (project / FILE_NAME).exists():
         raise ProjectExists(folder=str(project))
@@ -140,17 +140,17 @@ def init(folder: Path, name: str | None, as_json: bool) -> None:
     answer = {"project": str(project), "name": called, "made": made, "next": list(_NEXT)}
 
     def text() -> None:
-        click.echo(f"Made the project '{called}' in {project}: {', '.join(made)}.")
-        click.echo("Next:")
-        click.echo(f"  {f'cd {folder}':24} go there")
+        echo(f"Made the project '{called}' in {project}: {', '.join(made)}.")
+        echo("Next:")
+        echo(f"  {f'cd {folder}':24} go there")
         for command, does in _NEXT.items():
-            click.echo(f"  {command:24} {does}")
+            echo(f"  {command:24} {does}")
 
     show(as_json, answer, text)
 
 
 def _make(project: Path, name: str) -> list[str]:
-    """Write what is not there yet, goldsmith.toml last: until then it is no project."""
+    """Write the missing files, goldsmith.toml last: without it the folder is not a project."""
     made = [
         _write(project, "catalog/pipelines.yaml", _PIPELINES),
         _write(project, ".goldsmith/s3/company/raw/orders/2026-01-01.jsonl", _SAMPLE),
@@ -158,10 +158,10 @@ def _make(project: Path, name: str) -> list[str]:
     ]
     from goldsmith.catalog.catalog import Catalog
 
-    # No variable is heard: a new project must not migrate a catalog that others use.
+    # Environment variables are ignored: a new project must not migrate a catalog in use.
     Catalog.open(catalog_url(project), create=True).close()
     made += [".goldsmith/catalog.db", _write(project, FILE_NAME, Settings.default_toml(name))]
-    return [one for one in made if one]
+    return [path for path in made if path]
 
 
 def _write(project: Path, name: str, text: str) -> str:

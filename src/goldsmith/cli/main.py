@@ -1,4 +1,4 @@
-"""`goldsmith`: verbs people use daily stand alone, the rest is noun, then verb.
+"""`goldsmith`: daily commands are single verbs; the others are a noun followed by a verb.
 
 Every command is imported only when it is called, so that `goldsmith status` answers at once.
 """
@@ -12,30 +12,40 @@ from pathlib import Path
 
 import click
 
-from goldsmith.cli.output import Door, report
-from goldsmith.errors import GoldsmithError
+from goldsmith.cli.output import CliContext, echo, report
+from goldsmith.errors import BadRequest, GoldsmithError
 
-#: command → where it is, and what it does, in the order people meet them.
+#: Command → its module and attribute, and its help text, in the order of --help.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "init": ("goldsmith.cli.init:init", "Make a project."),
-    "demo": ("goldsmith.cli.demo:demo", "Make a project with data in it and run it."),
-    "diff": ("goldsmith.cli.apply:diff", "What applying files would change."),
-    "apply": ("goldsmith.cli.apply:apply", "Make the catalog say what the files say."),
-    "plan": ("goldsmith.cli.plan:plan", "What would run, and why."),
-    "run": ("goldsmith.cli.run:run", "Run what is selected."),
-    "stop": ("goldsmith.cli.flags:stop", "Stop anything, running or not, by a row."),
-    "release": ("goldsmith.cli.flags:release", "Take a stop back."),
-    "status": ("goldsmith.cli.status:status", "What runs, waits and failed, now."),
-    "why": ("goldsmith.cli.why:why", "Why something runs, waits, was stopped or failed."),
+    "init": ("goldsmith.cli.init:init", "Create a project."),
+    "setup": ("goldsmith.cli.setup:setup", "Find a Java and download the jars for Spark."),
+    "demo": ("goldsmith.cli.demo:demo", "Create a project with example data and run it."),
+    "diff": ("goldsmith.cli.apply:diff", "Show what applying files would change."),
+    "apply": ("goldsmith.cli.apply:apply", "Change the catalog to match the files."),
+    "plan": ("goldsmith.cli.plan:plan", "Show what would run, and why."),
+    "run": ("goldsmith.cli.run:run", "Run the selected pipelines or stages."),
+    "stop": ("goldsmith.cli.flags:stop", "Stop pipelines, stages or datasets, running or not."),
+    "release": ("goldsmith.cli.flags:release", "Release a stop."),
+    "status": ("goldsmith.cli.status:status", "Show what runs, waits, failed and is stopped."),
+    "why": ("goldsmith.cli.why:why", "Explain why something runs, waits, was stopped or failed."),
     "catalog": ("goldsmith.cli.catalog:catalog", "The declared rows: show, check, history, undo."),
-    "datasets": ("goldsmith.cli.datasets:datasets", "What each dataset holds."),
-    "checks": ("goldsmith.cli.checks:checks", "The checks there are; try rules out on rows."),
-    "runs": ("goldsmith.cli.runs:runs", "What was carried out."),
-    "quarantine": ("goldsmith.cli.quarantine:quarantine", "Rows that were kept aside."),
-    "flags": ("goldsmith.cli.flags:flags", "The rows that stop things."),
-    "incidents": ("goldsmith.cli.incidents:incidents", "What people have to see to."),
-    "healing": ("goldsmith.cli.healing:healing", "Remedies, and what they did."),
-    "errors": ("goldsmith.cli.errors:errors", "The codes of errors, and what to do."),
+    "datasets": (
+        "goldsmith.cli.datasets:datasets",
+        "The datasets: schema, size, rows, maintenance.",
+    ),
+    "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),
+    "runs": ("goldsmith.cli.runs:runs", "Past and running runs."),
+    "quarantine": (
+        "goldsmith.cli.quarantine:quarantine",
+        "Quarantined rows: show, replay, discard.",
+    ),
+    "flags": ("goldsmith.cli.flags:flags", "The flags that stop pipelines, stages or datasets."),
+    "incidents": (
+        "goldsmith.cli.incidents:incidents",
+        "Failures and stale datasets that need a person.",
+    ),
+    "healing": ("goldsmith.cli.healing:healing", "Remedies for failures, and what they did."),
+    "errors": ("goldsmith.cli.errors:errors", "Error codes, and what to do about them."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 
@@ -70,30 +80,55 @@ class Commands(click.Group):
 @click.version_option(package_name="goldsmith")
 @click.pass_context
 def goldsmith(ctx: click.Context, project: Path | None, environment: str | None) -> None:
-    """Turn raw files into trusted gold tables, as the rows of a catalog say."""
-    ctx.obj = Door(project=project, environment=environment)
+    """Turn raw files into trusted gold tables, as declared in the rows of a catalog."""
+    ctx.obj = CliContext(project=project, environment=environment)
 
 
 def main() -> None:
-    """The one place where errors are printed and exit codes are given."""
-    # Not sys.exit at the end: a library's thread must not change what we answer.
+    """Run a command: the only function that prints errors and sets exit codes."""
     try:
+        _refuse_odd_bytes(sys.argv[1:])
         code = goldsmith.main(standalone_mode=False)
         code = code if isinstance(code, int) else 0
     except click.exceptions.Abort:
-        click.echo("Interrupted.", err=True)
+        echo("Interrupted.", err=True)
         code = 130
     except KeyboardInterrupt:
-        click.echo("Interrupted.", err=True)
+        echo("Interrupted.", err=True)
         code = 130
-    except click.ClickException as error:
-        error.show()
+    except click.exceptions.NoArgsIsHelpError as help_:
+        help_.show()
         code = 2
+    except click.ClickException as error:
+        wrong = _bad_request(error)
+        report(wrong, as_json="--json" in sys.argv[1:])
+        code = wrong.exit_code
     except GoldsmithError as error:
         report(error, as_json="--json" in sys.argv[1:])
         code = error.exit_code
     except BrokenPipeError:
-        # Whoever read our output has seen enough.
+        # The reader of the output closed the pipe, as `head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
+
+
+def _refuse_odd_bytes(arguments: list[str]) -> None:
+    """Refuse arguments that are not UTF-8: no database can store such a name."""
+    for argument in arguments:
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            readable = os.fsencode(argument).decode("utf-8", "backslashreplace")
+            raise BadRequest(
+                sentence=f"The argument '{readable}' is not text in UTF-8.",
+                advice="Write names in UTF-8, whatever the terminal's own encoding is.",
+            ) from None
+
+
+def _bad_request(error: click.ClickException) -> BadRequest:
+    """Convert a usage error of click to BadRequest."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = "goldsmith" if context is None else context.command_path
+    advice = f"`{path} --help` says what it takes."
+    return BadRequest(sentence=error.format_message(), advice=advice)

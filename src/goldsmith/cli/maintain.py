@@ -1,4 +1,4 @@
-"""`datasets maintain`: compact, expire, remove what nobody needs."""
+"""`datasets maintain`: compact files, expire snapshots, remove unused files."""
 
 from __future__ import annotations
 
@@ -6,87 +6,105 @@ from typing import Any
 
 import click
 
-from goldsmith.cli.output import Door, count, json_option, pass_door, report, show, whoami
+from goldsmith.cli.output import (
+    CliContext,
+    count,
+    echo,
+    json_option,
+    pass_cli,
+    report,
+    show,
+    whoami,
+)
 from goldsmith.errors import GoldsmithError
 
 
 @click.command("maintain")
 @click.argument("dataset_ids", metavar="[DATASET]...", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Every dataset that a stage writes.")
-@click.option("--dry-run", is_flag=True, help="Only show what there is to do; no Spark.")
+@click.option("--dry-run", is_flag=True, help="Only show what there is to do, without Spark.")
 @json_option
-@pass_door
+@pass_cli
 def maintain(
-    door: Door, dataset_ids: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool
+    cli: CliContext, dataset_ids: tuple[str, ...], everything: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Compact small files, expire old snapshots, remove stray files; vacuum in a warehouse.
+    """Compact small files, expire old snapshots, remove orphan files; vacuum in a warehouse.
 
-    Snapshots are kept for 5 days, or the target's option `retain_days`, and for as long as a
-    stage reads on from one. A dataset that is being written is left alone: exits 1.
+    Quarantined rows that can never count again are purged. They and snapshots are kept for 5
+    days, or the days in the target's option `retain_days`; snapshots also for as long as a stage
+    reads incrementally from one. A dataset that is being written is skipped, and the command
+    exits 1.
     """
-    from goldsmith.planning import holdings
-    from goldsmith.planning.neighbourhood import Dataset
+    from goldsmith.planning import dataset_info
+    from goldsmith.planning.stage_context import Dataset
 
-    survey = door.runtime.surveyor.survey()
+    catalog_index = cli.runtime.catalog_indexer.catalog_index()
     if bool(dataset_ids) == everything:
         raise click.UsageError("Name a dataset, or say --all.")
-    names = dataset_ids or tuple(sorted(survey.rows.writers_of))
-    chosen: list[Dataset] = [holdings.find(survey.rows, name) for name in names]
+    names = dataset_ids or tuple(sorted(catalog_index.rows.writers_of))
+    chosen: list[Dataset] = [dataset_info.find(catalog_index.rows, name) for name in names]
     for dataset in chosen:
         if not dataset.writers:
             raise click.UsageError(f"No stage writes {dataset.dataset_id}.")
-    answers, failed = _look(door, chosen) if dry_run else _do(door, chosen, as_json)
+    answers, failed = _look(cli, chosen) if dry_run else _do(cli, chosen, as_json)
 
     def text() -> None:
         for answer in answers:
-            said = {name: value for name, value in answer.items() if value}
-            whose = said.pop("dataset_id")
-            told = ", ".join(f"{name}: {_in_words(value)}" for name, value in said.items())
-            click.echo(f"{whose}: {told or 'nothing to do'}")
-        click.echo(count(len(answers), "dataset") + (" looked at." if dry_run else " maintained."))
+            done = {name: value for name, value in answer.items() if value}
+            whose = done.pop("dataset_id")
+            summary = ", ".join(f"{name}: {_as_text(value)}" for name, value in done.items())
+            echo(f"{whose}: {summary or 'nothing to do'}")
+        echo(count(len(answers), "dataset") + (" looked at." if dry_run else " maintained."))
 
     show(as_json, answers, text)
     if failed:
         raise click.exceptions.Exit(1)
 
 
-def _look(door: Door, chosen: list[Any]) -> tuple[list[dict[str, Any]], bool]:
+def _look(cli: CliContext, chosen: list[Any]) -> tuple[list[dict[str, Any]], bool]:
     from datetime import UTC, datetime
+    from functools import partial
 
-    from goldsmith.engine.maintenance import plan_maintenance
-    from goldsmith.planning.words import is_lake
+    from goldsmith.engine.maintenance.compaction import plan_maintenance, retention
+    from goldsmith.engine.maintenance.purge_quarantine import dead_ids
+    from goldsmith.planning.lake import history
+    from goldsmith.planning.resolved_stage import is_lake
 
-    runtime = door.runtime
-    survey = runtime.surveyor.survey()
+    runtime = cli.runtime
+    catalog_index = runtime.catalog_indexer.catalog_index()
     answers = []
     for dataset in chosen:
         answer: dict[str, Any] = {"dataset_id": dataset.dataset_id}
         if is_lake(dataset.target):
             planned = plan_maintenance(
-                dataset, survey, runtime.journal, runtime.places, datetime.now(UTC)
+                dataset, catalog_index, runtime.journal, runtime.storage, datetime.now(UTC)
             )
             answer |= planned.as_plain() if planned is not None else {"empty": True}
         else:
             answer["statements"] = "vacuum and analyze"
+        look = partial(history, dataset, runtime.storage) if is_lake(dataset.target) else None
+        before = datetime.now(UTC) - retention(dataset.target)
+        name = dataset.dataset_id
+        answer["purge_rows"] = len(dead_ids(runtime.storage, runtime.journal, name, look, before))
         answers.append(answer)
     return answers, False
 
 
-def _do(door: Door, chosen: list[Any], as_json: bool) -> tuple[list[dict[str, Any]], bool]:
-    """Maintain one after the other; one that is being written keeps nobody else from it."""
-    from goldsmith.engine import upkeep
-    from goldsmith.planning.words import stage_id
-    from goldsmith.scheduling.workshop import workshop
+def _do(cli: CliContext, chosen: list[Any], as_json: bool) -> tuple[list[dict[str, Any]], bool]:
+    """Maintain one dataset after the other; an error of one does not stop the others."""
+    from goldsmith.engine.maintenance import maintenance
+    from goldsmith.planning.resolved_stage import stage_id
+    from goldsmith.worker.resources import worker_resources
 
-    runtime = door.runtime
-    survey = runtime.surveyor.survey()
+    runtime = cli.runtime
+    catalog_index = runtime.catalog_indexer.catalog_index()
     answers, failed = [], False
-    with workshop(runtime) as tools:
+    with worker_resources(runtime) as resources:
         for dataset in chosen:
-            near = survey.stages[stage_id(dataset.writers[0])]
+            context = catalog_index.stages[stage_id(dataset.writers[0])]
             answer: dict[str, Any] = {"dataset_id": dataset.dataset_id}
             try:
-                answer |= upkeep.maintain(tools, survey, near, whoami())
+                answer |= maintenance.maintain(resources, catalog_index, context, whoami())
             except GoldsmithError as error:
                 failed = True
                 answer["error"] = {"code": error.code, "sentence": str(error)}
@@ -96,10 +114,10 @@ def _do(door: Door, chosen: list[Any], as_json: bool) -> tuple[list[dict[str, An
     return answers, failed
 
 
-def _in_words(value: Any) -> str:
+def _as_text(value: Any) -> str:
     match value:
         case list():
-            return "; ".join(str(one) for one in value)
+            return "; ".join(str(item) for item in value)
         case dict():
             return "; ".join(f"{key} ({why})" for key, why in value.items())
         case int():

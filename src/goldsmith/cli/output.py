@@ -1,26 +1,30 @@
-"""What commands share: the door to the project, text or JSON, errors, questions."""
+"""Shared by all commands: opening the project, text or JSON output, errors, questions."""
 
 from __future__ import annotations
 
 import getpass
 import json
+import re
+import secrets
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unicodedata import category
 
 import click
 
-from goldsmith.errors import GoldsmithError
+from goldsmith.errors import BadRequest, GoldsmithError
+from goldsmith.errors import count as count
 
 if TYPE_CHECKING:
     from goldsmith.runtime import Runtime
 
 
 @dataclass
-class Door:
-    """Where the project is, as it was said on the command line; parts are opened when used."""
+class CliContext:
+    """The project and environment given on the command line; opens the project when used."""
 
     project: Path | None = None
     environment: str | None = None
@@ -28,7 +32,7 @@ class Door:
 
     @property
     def runtime(self) -> Runtime:
-        """The open parts of the project."""
+        """The open project."""
         if self._runtime is None:
             from goldsmith.runtime import Runtime
 
@@ -37,14 +41,59 @@ class Door:
         return self._runtime
 
 
-pass_door = click.make_pass_decorator(Door)
+pass_cli = click.make_pass_decorator(CliContext)
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+#: No option takes a larger number: databases and Spark count rows to read in 31 bits.
+LARGEST = 2**31 - 1
+#: How many of something, at least one.
+how_many = click.IntRange(min=1, max=LARGEST)
+#: A revision of the catalog.
+a_revision = click.IntRange(min=0, max=LARGEST)
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+
+
+#: Replaces the ESC of our own styles until the text is written: no value can contain it.
+_STYLED = f"\0{secrets.token_hex(8)}\0"
+#: Characters that join letters and emoji in legitimate names, and hide nothing.
+_JOINERS = "\u200c\u200d"
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    """A text with control characters (ESC, line ends, direction marks) escaped as `\\x1b`."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if _obeyed(character) and character not in keep
+        else character
+        for character in text
+    )
+
+
+def _obeyed(character: str) -> bool:
+    return character not in _JOINERS and category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def style(text: str, **how: Any) -> str:
+    """A styled text, for `echo`."""
+    return click.style(visible(text), **how).replace("\x1b", _STYLED)
+
+
+def echo(text: object = "", *, err: bool = False, nl: bool = True, keep: str = "") -> None:
+    """Write one line; `keep="\\n"` leaves the line ends of the text unescaped."""
+    parts = str(text).split(_STYLED)
+    click.echo("\x1b".join(visible(part, keep=keep) for part in parts), err=err, nl=nl)
+
+
+def write_text(text: str) -> None:
+    """Write a text meant for a file: unchanged to a pipe, escaped to a terminal."""
+    click.echo(visible(text, keep="\n") if sys.stdout.isatty() else text, nl=False)
 
 
 def show(as_json: bool, value: Any, text: Callable[[], None]) -> None:
-    """Answer as one JSON value, or in words."""
+    """Print one JSON value, or call `text` to print text."""
     if as_json:
         print_json(value)
     else:
@@ -52,44 +101,45 @@ def show(as_json: bool, value: Any, text: Callable[[], None]) -> None:
 
 
 def print_json(value: Any) -> None:
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2, default=str))
+    click.echo(visible_json(json.dumps(value, ensure_ascii=False, indent=2, default=str)))
+
+
+def visible_json(text: str) -> str:
+    """JSON with control characters as JSON escapes: its value stays the same."""
+    return re.sub(
+        r"[^\n\x20-\x7e]", lambda odd: json.dumps(odd[0])[1:-1] if _obeyed(odd[0]) else odd[0], text
+    )
 
 
 def report(error: GoldsmithError, *, as_json: bool) -> None:
-    """An error, for a person or a program."""
+    """Print an error as text or JSON."""
     if as_json:
-        click.echo(
-            json.dumps(
-                {
-                    "error": {
-                        "code": error.code,
-                        "sentence": str(error),
-                        "hint": error.hint,
-                        "transient": error.transient,
-                        "facts": dict(error.facts),
-                    }
-                },
-                ensure_ascii=False,
-                default=str,
-            )
-        )
+        fields = {
+            "code": error.code,
+            "sentence": str(error),
+            "hint": error.hint,
+            "transient": error.transient,
+            "facts": dict(error.facts),
+        }
+        text = json.dumps({"error": fields}, ensure_ascii=False, default=str)
+        click.echo(visible_json(text))
         return
-    click.echo(click.style("Error: ", fg="red", bold=True) + f"{error}", err=True)
+    echo(style("Error: ", fg="red", bold=True) + f"{error}", err=True, keep="\n")
     hint = f"  {error.hint}" if error.hint else " "
-    click.echo(f"{hint}  " + click.style(f"[{error.code}]", dim=True), err=True)
+    echo(f"{hint}  " + style(f"[{error.code}]", dim=True), err=True, keep="\n")
 
 
 def confirm(question: str, *, yes: bool) -> bool:
-    """Ask, unless told not to; where nobody can answer, the answer is no."""
+    """Ask for confirmation unless `yes`; raises NobodyToAsk without a terminal."""
     if yes:
         return True
     if not sys.stdin.isatty():
         raise NobodyToAsk(question=question)
-    return click.confirm(question, default=False)
+    return click.confirm(visible(question), default=False)
 
 
 def whoami() -> str:
-    """Who is at the keyboard, for the history."""
+    """The current user, for the history."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
@@ -97,29 +147,44 @@ def whoami() -> str:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, indent: int = 0) -> None:
-    """Rows under their columns' names, no wider than they need to be."""
-    cells = [["" if cell is None else str(cell) for cell in row] for row in rows]
+    """Print rows under column names, each column as wide as its longest value."""
+    cells = [["" if cell is None else visible(str(cell)) for cell in row] for row in rows]
+    columns = [visible(column) for column in columns]
     widths = [
-        max([len(name), *(len(row[place]) for row in cells)]) for place, name in enumerate(columns)
+        max([len(name), *(len(row[index]) for row in cells)]) for index, name in enumerate(columns)
     ]
     pad = " " * indent
-    click.echo(pad + click.style(_line(columns, widths), bold=True))
+    echo(pad + style(_line(columns, widths), bold=True))
     for row in cells:
-        click.echo(pad + _line(row, widths))
+        echo(pad + _line(row, widths))
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def count(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 row`, `2 rows`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+def unreadable(file: Path, error: Exception) -> BadRequest:
+    """The error for a given file that is missing, not UTF-8, or not YAML."""
+    mark = getattr(error, "problem_mark", None)
+    if isinstance(error, OSError):
+        reason, advice = str(error.strerror), "Name a file that is there and may be read."
+    elif isinstance(error, UnicodeDecodeError):
+        reason, advice = "it is not text in UTF-8", "Save it as UTF-8."
+    elif mark is not None:
+        problem = getattr(error, "problem", None) or "something is wrong"
+        reason = f"it is not YAML or JSON: {problem}"
+        return BadRequest(
+            sentence=f"{file}:{mark.line + 1}: {reason}.", advice="Correct that line."
+        )
+    else:
+        first = next(iter(str(error).splitlines()), type(error).__name__)
+        reason, advice = f"it is not YAML or JSON: {first}", "Correct the file."
+    return BadRequest(sentence=f"{file} cannot be read: {reason}.", advice=advice)
 
 
 @dataclass(eq=False, kw_only=True)
 class NobodyToAsk(GoldsmithError):
-    """A command has to ask, and there is nobody at the keyboard."""
+    """A command needs a confirmation, and standard input is not a terminal."""
 
     question: str
 

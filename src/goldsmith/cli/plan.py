@@ -1,12 +1,12 @@
-"""`plan`: what would run, and why, without running it."""
+"""`plan`: show what would run, and why, without running it."""
 
 from __future__ import annotations
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show
+from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show
 
-#: Inputs are looked at only for what is shown: listing files of ten thousand pipelines is slow.
+#: With more stages, inputs are not listed: listing the files of ten thousand pipelines is slow.
 _MOST_LOOKED_AT = 60
 
 
@@ -16,43 +16,55 @@ _MOST_LOOKED_AT = 60
 @click.option(
     "--look/--no-look",
     default=None,
-    help="List new files and snapshots. Default: where few enough stages are shown.",
+    help="List new files and snapshots. Default: only if few enough stages are selected.",
 )
 @json_option
-@pass_door
+@pass_cli
 def plan(
-    door: Door, selection: tuple[str, ...], verbose: bool, look: bool | None, as_json: bool
+    cli: CliContext, selection: tuple[str, ...], verbose: bool, look: bool | None, as_json: bool
 ) -> None:
     """Show what would run and why, in order. Nothing runs and Spark is not started.
 
     SELECTION is a pipeline, a dataset, pipeline.stage, or pipeline:, dataset:, stage:, tag:,
-    layer: and a name; +x, x+ and x+2 add what is up- and downstream. None means everything.
+    layer: and a name; +x, x+ and x+2 add upstream and downstream stages. None means everything.
     """
     from datetime import UTC, datetime
 
+    from goldsmith.engine.warehouses.open import open_warehouse
     from goldsmith.journal import runs
     from goldsmith.planning import explain, planner
+    from goldsmith.planning.history import HistoryCheck
     from goldsmith.planning.increments import Increments
     from goldsmith.planning.selection import select
 
-    runtime = door.runtime
-    survey = runtime.surveyor.survey()
-    chosen = select(survey, selection)
+    runtime = cli.runtime
+    catalog_index = runtime.catalog_indexer.catalog_index()
+    chosen = select(catalog_index, selection)
     looks = len(chosen) <= _MOST_LOOKED_AT if look is None else look
-    increments = Increments(runtime.catalog, runtime.places) if looks else None
+    increments = Increments(runtime.catalog, runtime.storage) if looks else None
     made = planner.plan(
-        survey,
+        catalog_index,
         selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
         look=increments,
         changed=None if increments is None else increments.definition_changed,
-        expected=runs.expected(runtime.journal, [survey.stages[name].stage.key for name in chosen]),
+        history=None
+        if increments is None
+        else HistoryCheck(
+            catalog=runtime.catalog,
+            increments=increments,
+            storage=runtime.storage,
+            warehouse=lambda type_: open_warehouse(runtime.storage, type_, wait_seconds=1.0),
+        ),
+        expected=runs.expected(
+            runtime.journal, [catalog_index.stages[name].stage.key for name in chosen]
+        ),
     )
 
     def text() -> None:
         for line in explain.as_lines(made, verbose=verbose, most=_MOST_LOOKED_AT):
-            click.echo(line)
+            echo(line)
 
     if as_json:
         show(True, explain.as_plain(made, runtime.settings.address), text)

@@ -1,56 +1,58 @@
-"""`datasets profile`: what the columns of a dataset hold, measured in one pass."""
+"""`datasets profile`: statistics of a dataset's columns, measured in one pass."""
 
 from __future__ import annotations
 
 import click
 
 from goldsmith.checks.profile import ColumnProfile
-from goldsmith.cli.output import Door, count, json_option, pass_door, show, table
+from goldsmith.cli.output import CliContext, count, echo, json_option, pass_cli, show, table
 
 
-def profile_of(door: Door, dataset: str) -> list[ColumnProfile]:
-    """The profile of a dataset's rows as they are published."""
-    from goldsmith.engine.resting import profile_dataset
-    from goldsmith.planning import holdings
-    from goldsmith.scheduling.workshop import workshop
+def profile_of(cli: CliContext, dataset: str) -> list[ColumnProfile]:
+    """The profile of a dataset's published rows."""
+    from goldsmith.engine.audit.dataset_audit import profile_dataset
+    from goldsmith.planning import dataset_info
+    from goldsmith.worker.resources import worker_resources
 
-    runtime = door.runtime
+    runtime = cli.runtime
     rows = runtime.catalog.snapshot()
-    holdings.find(rows, dataset)
-    with workshop(runtime) as tools:
-        return profile_dataset(tools, rows, dataset)
+    dataset_info.find(rows, dataset)
+    with worker_resources(runtime) as resources:
+        return profile_dataset(resources, rows, dataset)
 
 
 @click.command("profile")
 @click.argument("dataset_id")
 @json_option
-@pass_door
-def profile_dataset(door: Door, dataset_id: str, as_json: bool) -> None:
-    """Measure a dataset's columns in one pass: NULLs, values, bounds, shapes, types."""
-    found = profile_of(door, dataset_id)
+@pass_cli
+def profile_dataset(cli: CliContext, dataset_id: str, as_json: bool) -> None:
+    """Profile a dataset's columns in one pass: NULLs, values, bounds, patterns, types."""
+    found = profile_of(cli, dataset_id)
 
     def text() -> None:
         table(
             ("column", "type", "nulls", "distinct", "min", "max", "most frequent", "shape"),
             [
                 (
-                    one.name,
-                    one.type if one.inferred is None else f"{one.type} ({one.inferred})",
-                    f"{one.nulls:,}",
-                    one.distinct,
-                    _short(one.min),
-                    _short(one.max),
-                    ", ".join(f"{_short(value)} {number:,}" for value, number in one.top[:3]),
-                    one.patterns[0][0] if one.patterns else None,
+                    column.name,
+                    column.type
+                    if column.inferred is None
+                    else f"{column.type} ({column.inferred})",
+                    f"{column.nulls:,}",
+                    column.distinct,
+                    _short(column.min),
+                    _short(column.max),
+                    ", ".join(f"{_short(value)} {number:,}" for value, number in column.top[:3]),
+                    column.patterns[0][0] if column.patterns else None,
                 )
-                for one in found
+                for column in found
             ],
         )
-        click.echo(count(found[0].rows if found else 0, "row") + ".")
+        echo(count(found[0].rows if found else 0, "row") + ".")
 
-    show(as_json, [one.as_plain() for one in found], text)
+    show(as_json, [column.as_plain() for column in found], text)
 
 
 def _short(value: object) -> str:
-    said = "" if value is None else str(value)
-    return said if len(said) <= 30 else f"{said[:29]}…"
+    text = "" if value is None else str(value)
+    return text if len(text) <= 30 else f"{text[:29]}…"

@@ -1,50 +1,55 @@
-"""What `run` shows while stages work: one line a stage, renewed in place on a terminal.
+"""The progress that `run` shows: on a terminal one line for each running stage, updated in place.
 
-Where nobody looks (a pipe, a log of CI) a line is written when a stage begins and when it ends.
+Without a terminal (a pipe, a CI log) it prints a line when a stage begins and when it ends.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import click
+from goldsmith.cli.output import count, echo, visible
+from goldsmith.cli.rows import counts_text
 
 if TYPE_CHECKING:
-    from goldsmith.engine.progress import Progress
+    from goldsmith.engine.session.progress import Progress
 
-#: How often the lines are renewed.
+_log = logging.getLogger(__name__)
+#: How often the lines are updated.
 _AGAIN_SECONDS = 0.5
 _MARKS = {"succeeded": "✓", "skipped": "·", "failed": "✗", "blocked": "▪", "stopped": "■"}
 
 
 @dataclass
 class Working:
-    """A stage that works right now."""
+    """A stage that runs now."""
 
     stage_id: str
     target_id: str
     stage_run_id: str
     run_id: str
     started: float
-    #: How long it took before: the median of its last successes.
+    #: The expected duration: the median of its last successful runs.
     expected: float | None = None
     step: str | None = None
     seen: Progress | None = None
 
 
 def line(work: Working, now: float) -> str:
-    """How a stage is getting on, in one line."""
+    """The progress of a stage, in one line."""
     seconds = max(0.0, now - work.started)
     parts = [work.step or "begins"]
     if work.seen is not None and work.seen.rows:
-        parts.append(f"{work.seen.rows:,} rows")
+        # Every pass over the input counts, so these are not the rows of the result.
+        parts.append(f"{count(work.seen.rows, 'row')} scanned")
         if work.seen.bytes:
             parts.append(f"{work.seen.bytes / 1e6:,.1f} MB")
         if seconds >= 1:
@@ -77,23 +82,21 @@ def ended(stage: Any, stage_run: Any) -> str:
     seconds = (stage_run.ended_at - stage_run.started_at).total_seconds()
     if stage_run.status == "succeeded":
         return (
-            f"{mark} {stage.stage_id} → {stage_run.target_id}: {_rows(stage_run)}, {seconds:.1f} s"
-            f"{_needs(stage_run)}"
+            f"{mark} {stage.stage_id} → {stage_run.target_id}: "
+            f"{counts_text(stage_run, by_sql=bool(stage.context.resolved.sql))}, {seconds:.1f} s"
+            f"{_needs(stage_run)}{_missing(stage_run)}"
         )
     if stage_run.status == "failed":
         hint = stage_run.facts.get("hint")
-        said = f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]"
-        return f"{said}\n  {hint}" if hint else said
+        message = f"{mark} {stage.stage_id}: {stage_run.error_message} [{stage_run.error_code}]"
+        return f"{message}\n  {hint}" if hint else message
     return f"{mark} {stage.stage_id}: {stage_run.status}, {stage_run.because}"
 
 
-def _rows(stage_run: Any) -> str:
-    kept = stage_run.rows_quarantined
-    aside = f", {kept:,} kept aside" if kept else ""
-    if stage_run.rows_read is None:
-        # Found published after its process had died: the target counts only what it holds.
-        return f"{stage_run.rows_written or 0:,} rows published{aside}"
-    return f"{stage_run.rows_written or 0:,} rows published of {stage_run.rows_read:,} read{aside}"
+def _missing(stage_run: Any) -> str:
+    from goldsmith.planning.missing_sources import SOURCES_MISSING
+
+    return "".join(f"\n    {sentence}" for sentence in stage_run.facts.get(SOURCES_MISSING, ()))
 
 
 def _needs(stage_run: Any) -> str:
@@ -105,15 +108,17 @@ def _needs(stage_run: Any) -> str:
 
 @dataclass
 class Board(AbstractContextManager["Board"]):
-    """Tells of stages as they begin, work and end; they do so in several threads."""
+    """Shows stages as they begin, run and end; stages call it from several threads."""
 
     quiet: bool
-    #: The steps of the stage runs of a run, by stage run.
+    #: Gives the current step of each stage run of a run.
     steps: Callable[[str], Mapping[str, str | None]]
-    #: How long a stage usually takes.
+    #: Gives how long a stage usually takes.
     usual: Callable[[Any], float | None]
     measure: Callable[[str], Progress | None]
-    on_terminal: bool = field(default_factory=lambda: sys.stdout.isatty())
+    #: Gives the messages of failed checks of a published stage run.
+    warnings: Callable[[str], Sequence[str]] = lambda _stage_run_id: ()
+    on_terminal: bool = field(default_factory=lambda: _can_renew_lines())
     working: dict[str, Working] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -144,35 +149,40 @@ class Board(AbstractContextManager["Board"]):
             self._live.stop()
 
     def tell(self, what: str, stage: Any, stage_run: Any) -> None:
-        """A stage began or ended."""
+        """Show that a stage began or ended."""
         if self.quiet:
             return
         with self._lock:
             if what == "started":
                 self.working[stage.stage_id] = Working(
                     stage_id=stage.stage_id,
-                    target_id=stage.near.stage.target_id,
+                    target_id=stage.context.stage.target_id,
                     stage_run_id=stage_run.stage_run_id,
                     run_id=stage_run.run_id,
                     started=time.monotonic(),
                     expected=self.usual(stage),
                 )
                 if self._live is None:
-                    self._say(f"▶ {stage.stage_id} → {stage.near.stage.target_id}")
+                    self._say(f"▶ {stage.stage_id} → {stage.context.stage.target_id}")
             else:
                 self.working.pop(stage.stage_id, None)
                 self._say(ended(stage, stage_run))
+                if stage_run.status == "succeeded":
+                    for warning in self.warnings(stage_run.stage_run_id):
+                        self._say(f"  ! {warning}")
 
     def _say(self, text: str) -> None:
         if self._live is None:
-            click.echo(text)
+            echo(text, keep="\n")
             sys.stdout.flush()
         else:
-            # Markup and highlighting are off: an id may look like either.
-            self._live.console.print(text, markup=False, highlight=False)
+            # Markup and highlighting are off: an id may look like markup.
+            self._live.console.print(
+                visible(text, keep="\n"), markup=False, highlight=False, soft_wrap=True, emoji=False
+            )
 
     def look(self) -> list[str]:
-        """The lines of the stages that work, as they are now."""
+        """The current lines of the running stages."""
         with self._lock:
             working = list(self.working.values())
         for run_id in {work.run_id for work in working}:
@@ -188,20 +198,38 @@ class Board(AbstractContextManager["Board"]):
         from rich.text import Text
 
         while not self._over.wait(_AGAIN_SECONDS):
-            self._live.update(Text("\n".join(self.look()), no_wrap=True), refresh=True)
+            try:
+                lines = self.look()
+            except Exception:
+                # The lines are updated again half a second later; a run does not need them.
+                _log.warning("The progress could not be measured.", exc_info=True)
+                continue
+            text = Text("\n".join(map(visible, lines)), no_wrap=True, overflow="ellipsis")
+            self._live.update(text, refresh=True)
+
+
+def _can_renew_lines() -> bool:
+    """Whether standard output is a terminal that can move its cursor."""
+    return sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in ("dumb", "unknown")
 
 
 def board(runtime: Any, *, quiet: bool) -> Board:
-    """The board of a run."""
-    from goldsmith.engine.progress import measure
-    from goldsmith.journal import runs
+    """The progress board of a run."""
+    from goldsmith.engine.session.progress import measure
+    from goldsmith.journal import runs, verdicts
 
     def steps(run_id: str) -> Mapping[str, str | None]:
         found = runs.stage_runs_of(runtime.journal, run_id)
         return {stage_run.stage_run_id: stage_run.step for stage_run in found}
 
     def usual(stage: Any) -> float | None:
-        known = runs.expected(runtime.journal, [stage.near.stage.key]).get(stage.stage_id)
+        known = runs.expected(runtime.journal, [stage.context.stage.key]).get(stage.stage_id)
         return None if known is None else known.seconds
 
-    return Board(quiet=quiet, steps=steps, usual=usual, measure=measure)
+    def warnings(stage_run_id: str) -> list[str]:
+        found = verdicts.warnings_of(runtime.journal, stage_run_id)
+        return [
+            f"{verdict.check_name} ({verdict.severity}): {verdict.message}" for verdict in found
+        ]
+
+    return Board(quiet=quiet, steps=steps, usual=usual, measure=measure, warnings=warnings)

@@ -1,4 +1,4 @@
-"""`run`: carry out what is asked for, here and now."""
+"""`run`: run the selected stages in this process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldsmith.cli.output import (
-    Door,
+    CliContext,
+    echo,
+    how_many,
     json_option,
-    pass_door,
+    pass_cli,
     print_json,
     show,
     whoami,
@@ -20,26 +22,36 @@ from goldsmith.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from goldsmith.scheduling.loop import Turned
+    from goldsmith.worker.loop import RequestOutcome
 
 
 @click.command()
 @click.argument("selection", nargs=-1)
-@click.option("--full-refresh", is_flag=True, help="Read everything again and replace the rows.")
-@click.option("--from", "since", help="Backfill: read again what is of this time on (UTC).")
-@click.option("--to", "until", help="Backfill: and before this time. Default: now.")
-@click.option("--dry-run", is_flag=True, help="Only show what a backfill reads and replaces.")
-@click.option("--limit", type=int, help="Read only so many rows and publish nothing: try it out.")
+@click.option("--full-refresh", is_flag=True, help="Read all input again and replace all rows.")
+@click.option("--from", "since", help="Backfill: read the input from this time on again (UTC).")
+@click.option("--to", "until", help="Backfill: only input before this time. Default: now.")
+@click.option("--dry-run", is_flag=True, help="Only show what a backfill would read and replace.")
 @click.option(
-    "--no-wait", is_flag=True, help="Do not wait: for a place another run writes, or for a retry."
+    "--limit", type=how_many, help="Trial run: read only this many rows and publish nothing."
 )
-@click.option("--at-once", type=int, default=4, show_default=True, help="Stages at once.")
-@click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Do not wait for a target that another run writes, or for a retry.",
+)
+@click.option(
+    "--at-once",
+    type=how_many,
+    default=4,
+    show_default=True,
+    help="How many stages may run at once.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print only the result.")
 @yes_option
 @json_option
-@pass_door
+@pass_cli
 def run(
-    door: Door,
+    cli: CliContext,
     selection: tuple[str, ...],
     full_refresh: bool,
     since: str | None,
@@ -52,19 +64,20 @@ def run(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Run what is selected, in order, and publish each stage once its checks hold.
+    """Run the selected stages in order; publish each stage once its checks pass.
 
-    SELECTION is as in `goldsmith plan`; none means everything. Exits 1 where a stage failed.
-    Requests that an earlier process left unfinished are carried out too.
+    SELECTION is as in `goldsmith plan`; none means everything. Exits 1 if a stage failed.
+    Requests that an earlier process left unfinished are run too.
 
-    With --from and --to only what is of that window is read again, and written in the place of
-    what was: files by the day in their path, else by when they were written; rows of tables by
-    the stage's watermark_column. What cannot be written again so is refused first.
+    With --from and --to only the input of that window is read again, and replaces what was
+    written from it. Files belong to a window by the day in their path, else by their modification
+    time; rows of tables by the stage's watermark_column. Stages that cannot be backfilled are
+    refused before anything runs.
     """
     if full_refresh and not yes:
-        from goldsmith.scheduling.loop import refuse_gone_files
+        from goldsmith.worker.loop import refuse_gone_files
 
-        refuse_gone_files(door.runtime, selection)
+        refuse_gone_files(cli.runtime, selection)
     options: dict[str, Any] = {"full_refresh": full_refresh, "limit": limit}
     if since is None:
         if until is not None or dry_run:
@@ -72,17 +85,17 @@ def run(
     else:
         if full_refresh:
             raise click.UsageError("A full refresh reads everything: say that, or a window.")
-        window = _window(door, selection, since, until, show_only=dry_run, as_json=as_json)
+        window = _window(cli, selection, since, until, show_only=dry_run, as_json=as_json)
         if dry_run:
             return
         options |= window
     carry_out(
-        door, selection, options, waits=not no_wait, at_once=at_once, quiet=quiet, as_json=as_json
+        cli, selection, options, waits=not no_wait, at_once=at_once, quiet=quiet, as_json=as_json
     )
 
 
 def _window(
-    door: Door,
+    cli: CliContext,
     selection: Sequence[str],
     since: str,
     until: str | None,
@@ -90,29 +103,31 @@ def _window(
     show_only: bool,
     as_json: bool,
 ) -> dict[str, str]:
-    """The options of a backfill; raises where a stage of it could not be written again."""
+    """The run options of a backfill; raises if a stage cannot be backfilled."""
     from datetime import UTC, datetime
 
-    from goldsmith.engine.preview import as_lines, preview
+    from goldsmith.engine.maintenance.backfill_preview import as_lines, left_out, preview
     from goldsmith.planning.increments import Increments
     from goldsmith.planning.window import Window
 
     window = Window.of(since, until, datetime.now(UTC))
-    runtime = door.runtime
-    increments = Increments(runtime.catalog, runtime.places)
-    found = preview(runtime.surveyor.survey(), selection, window, increments, runtime.places)
+    runtime = cli.runtime
+    increments = Increments(runtime.catalog, runtime.storage)
+    catalog_index = runtime.catalog_indexer.catalog_index()
+    found = preview(catalog_index, selection, window, increments, runtime.storage)
     if show_only:
-        show(as_json, [stage.as_plain() for stage in found], lambda: _lines(as_lines(found)))
+        lines = as_lines(found, left_out(catalog_index, selection))
+        show(as_json, [stage.as_plain() for stage in found], lambda: _lines(lines))
     return {"from": window.start.isoformat(), "to": window.end.isoformat()}
 
 
 def _lines(lines: Iterable[str]) -> None:
     for line in lines:
-        click.echo(line)
+        echo(line)
 
 
 def carry_out(
-    door: Door,
+    cli: CliContext,
     selection: Sequence[str],
     options: dict[str, Any],
     *,
@@ -121,61 +136,64 @@ def carry_out(
     quiet: bool = False,
     as_json: bool = False,
 ) -> None:
-    """Ask for a run and do it here, with everything else that is due; exits 1 if it failed."""
+    """Request a run and run all due requests in this process; exits 1 if this one failed."""
     turned, mine = perform(
-        door, selection, options, waits=waits, at_once=at_once, quiet=quiet or as_json
+        cli, selection, options, waits=waits, at_once=at_once, quiet=quiet or as_json
     )
     if as_json:
-        print_json(as_plain(door.runtime, turned))
+        print_json(as_plain(cli.runtime, turned))
     else:
-        _say(turned)
+        _say(cli.runtime, turned, reported=not quiet)
         if mine.request.status == "waiting":
-            click.echo(f"It waits: {mine.request.because}  ({mine.request.request_id})")
+            echo(f"It waits: {mine.request.because}  ({mine.request.request_id})")
     if not mine.succeeded:
         raise click.exceptions.Exit(1)
 
 
 def perform(
-    door: Door,
+    cli: CliContext,
     selection: Sequence[str],
     options: dict[str, Any],
     *,
     waits: bool = True,
     at_once: int = 4,
     quiet: bool = False,
-) -> tuple[list[Turned], Turned]:
-    """Ask for a run and do it here; what came of everything that was due, and of this."""
+) -> tuple[list[RequestOutcome], RequestOutcome]:
+    """Request a run and run all due requests here; returns all outcomes, and that of this one."""
     from goldsmith.cli.progress import board
-    from goldsmith.engine.run import Orders
-    from goldsmith.engine.work import Asked
+    from goldsmith.engine.attempt import RunOptions
+    from goldsmith.engine.run import ExecutionOptions
     from goldsmith.journal import requests
     from goldsmith.planning.selection import select
-    from goldsmith.scheduling import loop
-    from goldsmith.scheduling.workshop import workshop
+    from goldsmith.worker import loop
+    from goldsmith.worker.resources import worker_resources
 
-    runtime = door.runtime
-    select(runtime.surveyor.survey(), selection)  # a name nobody knows is no request
+    runtime = cli.runtime
+    # Refuse unknown names before a request is stored.
+    select(runtime.catalog_indexer.catalog_index(), selection)
     start_log(runtime)
-    asked = loop.ask(runtime, selection, options, whoami())
-    with board(runtime, quiet=quiet) as told, workshop(runtime) as tools:
-        orders = Orders(
+    request = loop.submit_request(runtime, selection, options, whoami())
+    with board(runtime, quiet=quiet) as progress, worker_resources(runtime) as resources:
+        execution = ExecutionOptions(
             request_id=None,
-            asked=Asked(),
+            run_options=RunOptions(),
             asked_by=whoami(),
             at_once=at_once,
             waits=waits,
-            tell=told.tell,
+            tell=progress.tell,
         )
-        turned = loop.see_through(runtime, tools, orders, asked.request_id, waits=waits)
-    over = requests.get(runtime.journal, asked.request_id)
-    last = next(t for t in reversed(turned) if t.request.request_id == asked.request_id)
+        turned = loop.run_until_over(runtime, resources, execution, request.request_id, waits=waits)
+    over = requests.get(runtime.journal, requests.followed(runtime.journal, request.request_id))
+    if over.request_id != request.request_id and not quiet:
+        echo(f"{over.request_id} waited and asked for the same; it was carried out once.")
+    last = next(t for t in reversed(turned) if t.request.request_id == over.request_id)
     return turned, replace(last, request=over)
 
 
 def log_file(runtime: Any) -> Path:
-    """Where the lines of runs go: the file of the settings, else one of the project's own."""
-    said: Path | None = runtime.settings.logs.file
-    return said or Path(runtime.settings.project) / ".goldsmith" / "logs" / "runs.jsonl"
+    """The log file of runs: the setting `logs.file`, else a file in the project."""
+    configured: Path | None = runtime.settings.logs.file
+    return configured or Path(runtime.settings.project) / ".goldsmith" / "logs" / "runs.jsonl"
 
 
 def start_log(runtime: Any) -> None:
@@ -185,22 +203,34 @@ def start_log(runtime: Any) -> None:
     logs.start(level=level, as_json=True, file=log_file(runtime), hide=runtime.secrets.redact)
 
 
-def _say(turned: Any) -> None:
+def _say(runtime: Any, turned: Any, *, reported: bool) -> None:
+    from goldsmith.journal import healing
+
     for turn in turned:
         if not turn.runs:
-            click.echo(f"{turn.request.request_id} {turn.request.status}: {turn.request.because}")
+            echo(f"{turn.request.request_id} {turn.request.status}: {turn.request.because}")
         for run_ in turn.runs:
-            why = f": {run_.error_message or run_.because}" if run_.status != "succeeded" else ""
-            click.echo(f"{run_.pipeline_id} {run_.status}{why}  ({run_.run_id})")
+            echo(f"{run_.pipeline_id} {run_.status}{_reason(run_, reported)}  ({run_.run_id})")
+            for line in healing.remedy_sentences(runtime.journal, run_.run_id):
+                echo(f"  {line}")
+
+
+def _reason(run_: Any, reported: bool) -> str:
+    """The reason of a run's end; only the code of an error that was shown with its stage."""
+    if reported and run_.error_code:
+        return f": {run_.error_code}"
+    reason = run_.error_message or run_.because
+    return f": {reason}" if reason else ""
 
 
 def as_plain(runtime: Any, turned: Any) -> list[dict[str, Any]]:
-    """Runs with their stages, as JSON says them."""
-    from goldsmith.journal import runs
+    """Runs with their stages, as plain values for JSON."""
+    from goldsmith.journal import healing, runs
 
     return [
         {
             **run_.as_plain(),
+            "remedies": healing.remedy_sentences(runtime.journal, run_.run_id),
             "stages": [
                 stage_run.as_plain()
                 for stage_run in runs.stage_runs_of(runtime.journal, run_.run_id)

@@ -1,4 +1,4 @@
-"""`runs`: what was carried out."""
+"""`runs`: list, show, retry and forget runs, and their logs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,25 @@ from typing import TYPE_CHECKING
 import click
 
 from goldsmith.cli.forget import forget
-from goldsmith.cli.output import Door, json_option, pass_door, show, table
+from goldsmith.cli.output import (
+    CliContext,
+    a_revision,
+    echo,
+    how_many,
+    json_option,
+    pass_cli,
+    show,
+    style,
+    table,
+)
+from goldsmith.cli.rows import row_counts
 from goldsmith.cli.times import between, local
 
 if TYPE_CHECKING:
-    from goldsmith.journal.tables import AuditEvent, Run, StageRun
+    from goldsmith.journal.tables import AuditEvent, Run, StageRun, Verdict
 
+#: produced = quarantined + dropped + left out + published.
+_NUMBERS = ("produced", "quarantined", "dropped", "left out", "published")
 _STATUSES = (
     *("waiting", "running", "succeeded", "skipped"),
     *("failed", "stopped", "blocked", "interrupted"),
@@ -21,7 +34,7 @@ _STATUSES = (
 
 @click.group()
 def runs() -> None:
-    """What was carried out: runs, their stages, their events."""
+    """Past and running runs: their stages, events and logs."""
 
 
 runs.add_command(forget)
@@ -29,96 +42,106 @@ runs.add_command(forget)
 
 @runs.command("list")
 @click.option("--pipeline", "pipeline_id", help="Only runs of this pipeline.")
-@click.option("--status", type=click.Choice(_STATUSES), help="Only runs that stand like this.")
-@click.option("--most", default=20, show_default=True, type=click.IntRange(min=1), help="How many.")
+@click.option("--status", type=click.Choice(_STATUSES), help="Only runs with this status.")
+@click.option("--most", default=20, show_default=True, type=how_many, help="How many.")
 @json_option
-@pass_door
+@pass_cli
 def list_(
-    door: Door, pipeline_id: str | None, status: str | None, most: int, as_json: bool
+    cli: CliContext, pipeline_id: str | None, status: str | None, most: int, as_json: bool
 ) -> None:
     """List runs, newest first."""
     from goldsmith.journal.runs import recent_runs
 
-    found = recent_runs(door.runtime.journal, pipeline_id=pipeline_id, status=status, most=most)
+    found = recent_runs(cli.runtime.journal, pipeline_id=pipeline_id, status=status, most=most)
     show(as_json, [run.as_plain() for run in found], lambda: _print_list(found))
 
 
 @runs.command("show")
 @click.argument("run_id", metavar="RUN")
 @json_option
-@pass_door
-def show_(door: Door, run_id: str, as_json: bool) -> None:
-    """Show a run with its stage runs and its events."""
+@pass_cli
+def show_(cli: CliContext, run_id: str, as_json: bool) -> None:
+    """Show a run with its stage runs, the verdicts of its checks and its events."""
+    from goldsmith.journal import healing, verdicts
     from goldsmith.journal.runs import run, stage_runs_of
 
-    journal = door.runtime.journal
+    journal = cli.runtime.journal
+    remedies = healing.remedy_sentences(journal, run_id)
     found = run(journal, run_id)
     stages = stage_runs_of(journal, run_id)
     events = journal.read(run_id=run_id)
+    given = verdicts.of_run(journal, run_id)
     value = {
         **found.as_plain(),
+        "remedies": remedies,
         "stage_runs": [stage.as_plain() for stage in stages],
+        "verdicts": [verdict.as_plain() for verdict in given],
         "events": [event.as_plain() for event in events],
     }
-    show(as_json, value, lambda: _print_run(found, stages, events))
+    show(as_json, value, lambda: _print_run(found, stages, given, events, remedies))
 
 
 @runs.command("retry")
 @click.argument("run_id", metavar="RUN")
-@click.option("--from", "stage", type=int, help="Begin at this stage_order.")
-@click.option("--quiet", "-q", is_flag=True, help="Say only how it ended.")
+@click.option("--from", "stage", type=a_revision, help="Start at this stage_order.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only the result.")
 @json_option
-@pass_door
-def retry(door: Door, run_id: str, stage: int | None, quiet: bool, as_json: bool) -> None:
-    """Run a run's pipeline again, from the rows as they are now. What was published stays."""
+@pass_cli
+def retry(cli: CliContext, run_id: str, stage: int | None, quiet: bool, as_json: bool) -> None:
+    """Run a run's pipeline again, with the current catalog. What was published stays."""
     from goldsmith.cli.run import carry_out
     from goldsmith.journal.runs import run
 
-    found = run(door.runtime.journal, run_id)
-    stages = door.runtime.catalog.snapshot().stages_of.get(str(found.pipeline_id), ())
+    found = run(cli.runtime.journal, run_id)
+    stages = cli.runtime.catalog.snapshot().stages_of.get(str(found.pipeline_id), ())
     selection = [
-        f"stage:{one.pipeline_id}-{one.stage_order}"
-        for one in stages
-        if stage is None or one.stage_order >= stage
+        f"stage:{stage_run.pipeline_id}-{stage_run.stage_order}"
+        for stage_run in stages
+        if stage is None or stage_run.stage_order >= stage
     ]
-    if not selection:  # whoever asks for what is not there is told what is
+    if not selection:  # let the selection fail with the known names
         selection = [
             str(found.pipeline_id) if stage is None else f"stage:{found.pipeline_id}-{stage}"
         ]
-    carry_out(door, selection, {}, quiet=quiet, as_json=as_json)
+    carry_out(cli, selection, {}, quiet=quiet, as_json=as_json)
 
 
 @runs.command("logs")
 @click.argument("run_id", metavar="RUN")
 @json_option
-@pass_door
-def show_logs(door: Door, run_id: str, as_json: bool) -> None:
-    """Show the log lines of a run, stack traces included."""
+@pass_cli
+def show_logs(cli: CliContext, run_id: str, as_json: bool) -> None:
+    """Show the log lines of a run with stack traces, and what Spark logged in that time."""
     from goldsmith import logs
     from goldsmith.cli.run import log_file
+    from goldsmith.engine.session import spark_log
     from goldsmith.journal.runs import run
 
-    found = run(door.runtime.journal, run_id)
-    told = [
+    found = run(cli.runtime.journal, run_id)
+    lines = [
         line
-        for line in logs.read(log_file(door.runtime))
+        for line in logs.read(log_file(cli.runtime))
         if line["facts"].get("run_id") == found.run_id
     ]
 
-    def text() -> None:
-        for line in told:
-            click.echo(f"{line['at']} {line['level']} {line['who']}: {line['says']}")
-            if line.get("trace"):
-                click.echo(line["trace"])
-        if not told:
-            click.echo("Nothing was logged.")
+    if found.started_at is not None:
+        file = spark_log.path(cli.runtime.storage)
+        lines += spark_log.read(file, found.started_at, found.ended_at)
 
-    show(as_json, told, text)
+    def text() -> None:
+        for line in lines:
+            echo(f"{line['at']} {line['level']} {line['who']}: {line['says']}")
+            if line.get("trace"):
+                echo(line["trace"], keep="\n\t")
+        if not lines:
+            echo("Nothing was logged.")
+
+    show(as_json, lines, text)
 
 
 def _print_list(found: list[Run]) -> None:
     if not found:
-        click.echo("No such runs.")
+        echo("No such runs.")
         return
     table(
         ("run", "pipeline", "status", "started", "took", "because"),
@@ -136,24 +159,36 @@ def _print_list(found: list[Run]) -> None:
     )
 
 
-def _print_run(found: Run, stages: list[StageRun], events: list[AuditEvent]) -> None:
-    click.echo(f"{click.style(found.run_id, bold=True)}  {found.pipeline_id}  {found.status}")
+def _print_run(
+    found: Run,
+    stages: list[StageRun],
+    given: list[Verdict],
+    events: list[AuditEvent],
+    remedies: list[str],
+) -> None:
+    echo(f"{style(found.run_id, bold=True)}  {found.pipeline_id}  {found.status}")
     took = between(found.started_at, found.ended_at)
-    asked = f", asked for by {found.asked_by}" if found.asked_by else ""
-    click.echo(f"  {local(found.started_at)}{f', took {took}' if took else ''}{asked}")
+    requester = f", asked for by {found.asked_by}" if found.asked_by else ""
+    echo(f"  {local(found.started_at)}{f', took {took}' if took else ''}{requester}")
     if found.error_code:
-        click.echo(f"  {found.error_code}: {found.error_message}")
+        echo(f"  {found.error_code}: {found.error_message}")
     elif found.because:
-        click.echo(f"  {found.because}")
+        echo(f"  {found.because}")
+    for line in remedies:
+        echo(f"  {line}")
     if stages:
-        click.echo()
+        echo()
         table(
-            ("stage", "name", "status", "step", "read", "written", "aside", "took", "because"),
+            ("stage", "name", "status", "step", *_NUMBERS, "took", "because"),
             [_stage_line(stage) for stage in stages],
             indent=2,
         )
+    if given:
+        echo()
+        heads = ("stage", "check", "verdict", "severity", "on_fail", "broken", "says")
+        table(heads, [_verdict_line(verdict) for verdict in given], indent=2)
     if events:
-        click.echo()
+        echo()
         table(("at", "event", "stage", "says"), [_event_line(e) for e in events], indent=2)
 
 
@@ -163,14 +198,42 @@ def _stage_line(stage: StageRun) -> tuple[object, ...]:
         stage.stage_name,
         stage.status,
         stage.step,
-        stage.rows_read,
-        stage.rows_written,
-        stage.rows_quarantined,
+        *_numbers(stage),
         between(stage.started_at, stage.ended_at),
         f"{stage.error_code}: {stage.error_message}" if stage.error_code else stage.because,
     )
 
 
+def _numbers(stage: StageRun) -> tuple[int | None, ...]:
+    counts = row_counts(stage)
+    if counts is None:
+        return stage.rows_read, stage.rows_quarantined, stage.rows_dropped, None, stage.rows_written
+    return counts.produced, counts.quarantined, counts.dropped, counts.left_out, counts.published
+
+
+def _verdict_line(verdict: Verdict) -> tuple[object, ...]:
+    return (
+        verdict.stage_order,
+        _check(verdict),
+        "holds" if verdict.passed else "failed",
+        verdict.severity,
+        verdict.on_fail,
+        verdict.broken,
+        verdict.message,
+    )
+
+
+def _check(verdict: Verdict) -> str:
+    """The check with its columns."""
+    column = verdict.settings.get("column")
+    columns = [column] if column else verdict.settings.get("columns") or ()
+    listed = [columns] if isinstance(columns, str) else columns
+    of = f" of {', '.join(map(str, listed))}" if listed else ""
+    return f"{verdict.check_name}{of}"
+
+
 def _event_line(event: AuditEvent) -> tuple[object, ...]:
     says = event.error_code or event.resolution or event.facts.get("because")
+    if event.facts.get("remedy"):
+        says = f"{event.facts['remedy']} for {event.error_code}"
     return local(event.at), event.kind, event.stage_order, says or event.facts.get("step")

@@ -2,62 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
-from goldsmith.cli.output import Door, count, json_option, pass_door, show
+from goldsmith.cli.output import (
+    CliContext,
+    count,
+    echo,
+    how_many,
+    json_option,
+    pass_cli,
+    show,
+    style,
+)
 from goldsmith.cli.times import ago, local
-from goldsmith.journal.glance import Entry, Glance, glance
+from goldsmith.journal.status_screen import Entry, StatusScreen, status_screen
 
 _TITLES = {
     "running": ("Running", "green"),
     "waiting": ("Waiting", "yellow"),
     "failed": ("Failed last", "red"),
     "stopped": ("Stopped", "magenta"),
+    "warned": ("Warnings: checks that did not hold, sources that hold nothing", "yellow"),
 }
 
 
 @click.command()
-@click.option("--most", default=8, show_default=True, help="How many of each to show.")
+@click.option(
+    "--most", type=how_many, default=8, show_default=True, help="How many of each to show."
+)
 @json_option
-@pass_door
-def status(door: Door, most: int, as_json: bool) -> None:
-    """Show what runs, waits with its reason, failed last, and is stopped by whom and why."""
-    now = glance(door.runtime.catalog_url, most=most)
+@pass_cli
+def status(cli: CliContext, most: int, as_json: bool) -> None:
+    """Show what runs, waits and why, failed last, and is stopped by whom and why."""
+    now = status_screen(cli.runtime.catalog_url, most=most)
     show(as_json, now.as_plain(), lambda: _print(now))
 
 
-def _print(now: Glance) -> None:
+def _print(now: StatusScreen) -> None:
     for name, part in now.parts.items():
         if not part.count:
             continue
         title, colour = _TITLES[name]
-        click.echo(click.style(f"{title} ({part.count:,})", fg=colour, bold=True))
+        echo(style(f"{title} ({part.count:,})", fg=colour, bold=True))
         for entry in part.newest:
-            click.echo(f"  {_line(name, entry, now)}")
+            for line in _lines(name, entry, now):
+                echo(line)
         if part.count > len(part.newest):
-            click.echo(f"  … and {part.count - len(part.newest):,} more (--most)")
+            echo(f"  … and {part.count - len(part.newest):,} more (--most)")
     if not any(part.count for part in now.parts.values()):
-        click.echo("Nothing runs, nothing waits, nothing failed, nothing is stopped.")
-    click.echo(_summary(now))
+        echo("Nothing runs, nothing waits, nothing failed, nothing is stopped.")
+    echo(_summary(now))
 
 
-def _line(part: str, entry: Entry, now: Glance) -> str:
-    words = [click.style(entry.subject, bold=True), ago(entry.since, now.now)]
+def _lines(part: str, entry: Entry, now: StatusScreen) -> Iterator[str]:
+    texts = [style(entry.subject, bold=True), ago(entry.since, now.now)]
     if entry.who:
-        words.append("by plain SQL" if entry.who == "direct" else f"by {entry.who}")
+        texts.append("by plain SQL" if entry.who == "direct" else f"by {entry.who}")
     if part == "stopped":
-        words.append(f"until {local(entry.until)}" if entry.until else "until released")
+        texts.append(f"until {local(entry.until)}" if entry.until else "until released")
     elif entry.until:
-        words.append(f"not before {local(entry.until)}")
+        texts.append(f"not before {local(entry.until)}")
     if part != "stopped" and entry.id:
-        words.append(click.style(entry.id, dim=True))
-    line = "  ".join(word for word in words if word)
+        texts.append(style(entry.id, dim=True))
+    yield "  " + "  ".join(text for text in texts if text)
     if entry.abandoned:
-        return f"{line}\n      its process is gone: the next `goldsmith run` cleans up after it"
-    return f"{line}\n      {entry.because}" if entry.because else line
+        yield "      its process is gone: the next `goldsmith run` cleans up after it"
+    elif entry.because:
+        yield f"      {entry.because}"
 
 
-def _summary(now: Glance) -> str:
+def _summary(now: StatusScreen) -> str:
     counted = now.pipelines
     parts = [
         f"{counted.total - counted.stopped:,} enabled",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from goldsmith.cli.output import Door, json_option, pass_door, show
+from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style
 from goldsmith.cli.times import local
 from goldsmith.journal.reason import Answer
 from goldsmith.journal.reasons import why as ask
@@ -13,19 +13,19 @@ from goldsmith.journal.reasons import why as ask
 @click.command()
 @click.argument("entity", metavar="ENTITY|RUN")
 @json_option
-@pass_door
-def why(door: Door, entity: str, as_json: bool) -> None:
-    """Say why something runs, waits, was stopped, failed, is blocked or never ran.
+@pass_cli
+def why(cli: CliContext, entity: str, as_json: bool) -> None:
+    """Explain why something runs, waits, was stopped, failed, is blocked or never ran.
 
     ENTITY is pipeline:ID, stage:ID-ORDER, dataset:ID, everything, or the id of a run or a
-    request. A bare word is a pipeline, else a dataset.
+    request. A name without a prefix is a pipeline, else a dataset.
     """
-    answer = ask(door.runtime.catalog_url, entity)
+    answer = ask(cli.runtime.catalog_url, entity)
     show(as_json, answer.as_plain(), lambda: _print(answer))
 
 
 def _print(answer: Answer) -> None:
-    click.echo(f"{click.style(answer.subject, bold=True)} ({answer.state}): {answer.because}")
+    echo(f"{style(answer.subject, bold=True)} ({answer.state}): {answer.because}")
     for reason in answer.reasons:
-        when = click.style(local(reason.at).ljust(19), dim=True)
-        click.echo(f"  {when}  {reason.says}")
+        when = style(local(reason.at).ljust(19), dim=True)
+        echo(f"  {when}  {reason.says}")

@@ -1,1 +1,1 @@
-"""The demo: a realistic raw data set and the catalog that turns it into gold tables."""
+"""The demo: realistic raw data, and the catalog that turns it into gold tables."""

@@ -1,6 +1,6 @@
-"""Raw files as they come in: several days, broken rows, duplicates, a late file, a new column.
+"""The demo's raw files: several days, broken rows, duplicates, a late file, a new column.
 
-Everything is made from one seed and today's date, so that two people see the same demo.
+Everything is generated from one seed and today's date, so that two people see the same demo.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STATUSES = ("pending", "confirmed", "shipped", "delivered", "cancelled")
 
 
 def write(raw: Path, today: date) -> int:
-    """Write the raw files of the demo below a folder; how many there are."""
+    """Write the raw files of the demo into a folder; returns their number."""
     made = {**dict(_user_events(today)), **dict(_orders(today)), **dict(_user_profiles())}
     for name, text in made.items():
         file = raw / name
@@ -38,22 +38,22 @@ def _user_events(today: date) -> Iterator[tuple[str, str]]:
     days = [today - timedelta(days=back) for back in range(_DAYS, 0, -1)]
     repeated: list[str] = []
     for day in days:
-        lines = [_event(chance, day, place) for place in range(_EVENTS_A_DAY)]
-        # Some arrive twice, and some senders cut their last line off.
+        lines = [_event(chance, day, number) for number in range(_EVENTS_A_DAY)]
+        # Some events arrive twice, and some lines are cut off.
         lines += repeated
         repeated = chance.sample(lines, 40)
         lines += [line[: len(line) // 2] for line in chance.sample(lines, 3)]
-        # One sender has a clock that writes no times.
+        # One sender writes no valid times.
         broken = json.loads(lines[0]) | {"event_id": f"{day:%Y%m%d}-clock", "event_ts": "n/a"}
         yield f"user_events/{day}.jsonl", "\n".join([*lines, json.dumps(broken)]) + "\n"
-    late = [_event(chance, days[1], _EVENTS_A_DAY + place) for place in range(150)]
+    late = [_event(chance, days[1], _EVENTS_A_DAY + number) for number in range(150)]
     yield f"user_events/{days[1]}-late.jsonl", "\n".join(late) + "\n"
 
 
-def _event(chance: random.Random, day: date, place: int) -> str:
+def _event(chance: random.Random, day: date, number: int) -> str:
     return json.dumps(
         {
-            "event_id": f"{day:%Y%m%d}-{place:06}",
+            "event_id": f"{day:%Y%m%d}-{number:06}",
             "user_id": chance.randrange(_USERS),
             "event_type": chance.choice(_KINDS),
             "event_ts": _moment(chance, day).isoformat(),

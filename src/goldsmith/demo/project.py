@@ -1,4 +1,4 @@
-"""The demo's project: a folder with raw files, and its catalog applied."""
+"""The demo's project: create it with raw files, apply its catalog, run it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 from goldsmith.catalog import bundle, catalog
 from goldsmith.demo import data
-from goldsmith.engine.run import Orders
-from goldsmith.engine.work import Asked
+from goldsmith.engine.attempt import RunOptions
+from goldsmith.engine.run import ExecutionOptions
 from goldsmith.journal.tables import StageRun
-from goldsmith.planning import applying
+from goldsmith.planning import apply_files
 from goldsmith.planning.plan import PlannedStage
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling import loop
-from goldsmith.scheduling.loop import Turned
-from goldsmith.scheduling.workshop import workshop
 from goldsmith.settings.defaults import catalog_url
 from goldsmith.settings.project import FILE_NAME
 from goldsmith.settings.settings import Settings
+from goldsmith.worker import loop
+from goldsmith.worker.loop import RequestOutcome
+from goldsmith.worker.resources import worker_resources
 
-#: A JVM for a minute's work: quick to start rather than quick in the long run.
+#: JVM options for a short run: a quick start instead of peak speed.
 _SMALL = """
 [spark.conf]
 "spark.driver.extraJavaOptions" = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -32,7 +32,7 @@ _FILES = ("user_events.yaml", "orders.yaml")
 
 
 def make(folder: Path, today: date) -> int:
-    """Make the project where it is not there yet; how many raw files were written."""
+    """Create the project if it is missing; returns the number of raw files written."""
     file = folder / FILE_NAME
     if file.exists():
         return 0
@@ -42,18 +42,23 @@ def make(folder: Path, today: date) -> int:
     made = data.write(folder / ".goldsmith" / "s3" / "company" / "raw", today)
     catalog.Catalog.open(catalog_url(folder.absolute()), create=True).close()
     (folder / ".gitignore").write_text(".goldsmith/\n", encoding="utf-8")
-    # Last: a folder that was left half-made is made anew.
+    # Written last: an incomplete folder is created again.
     text = Settings.default_toml(folder.absolute().name) + _SMALL
     file.write_text(text, encoding="utf-8")
     return made
 
 
 def apply(runtime: Runtime) -> int:
-    """Apply the demo's catalog; the revision it is at."""
-    said = bundle.load((name, _text(name)) for name in _FILES)
-    proposal = applying.propose(runtime.surveyor, said)
-    revision, _done = applying.apply(
-        runtime.surveyor, said, proposal, actor="demo", reason="goldsmith demo", as_shown=False
+    """Apply the demo's catalog; returns the revision."""
+    declared = bundle.load((name, _text(name)) for name in _FILES)
+    proposal = apply_files.propose(runtime.catalog_indexer, declared)
+    revision, _done = apply_files.apply(
+        runtime.catalog_indexer,
+        declared,
+        proposal,
+        actor="demo",
+        reason="goldsmith demo",
+        as_shown=False,
     )
     return revision
 
@@ -64,16 +69,18 @@ def _text(name: str) -> str:
 
 def run(
     runtime: Runtime, tell: Callable[[str, PlannedStage, StageRun | None], None]
-) -> list[Turned]:
+) -> list[RequestOutcome]:
     """Run everything, as `goldsmith run` would."""
-    asked = loop.ask(runtime, (), {}, "demo")
-    orders = Orders(request_id=None, asked=Asked(), asked_by="demo", tell=tell)
-    with workshop(runtime) as tools:
-        return loop.see_through(runtime, tools, orders, asked.request_id)
+    request = loop.submit_request(runtime, (), {}, "demo")
+    options = ExecutionOptions(
+        request_id=None, run_options=RunOptions(), asked_by="demo", tell=tell
+    )
+    with worker_resources(runtime) as resources:
+        return loop.run_until_over(runtime, resources, options, request.request_id)
 
 
 def gold(runtime: Runtime) -> list[tuple[date, int, int]]:
-    """The days of analytics.daily_user_events, straight from the warehouse."""
+    """The rows of analytics.daily_user_events, read from the warehouse."""
     import duckdb
 
     file = runtime.settings.warehouses["redshift"].path
@@ -86,4 +93,4 @@ def gold(runtime: Runtime) -> list[tuple[date, int, int]]:
                 " FROM analytics.daily_user_events ORDER BY event_date"
             ).fetchall()
         except duckdb.CatalogException:
-            return []  # the stage that makes it failed
+            return []  # the stage that writes it failed

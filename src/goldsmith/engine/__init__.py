@@ -1,1 +1,1 @@
-"""Do: walk a plan, stage by stage, on Spark."""
+"""Run plans on Spark, stage by stage. Read stage.py first."""

@@ -1,18 +1,22 @@
-"""Errors of a stage turned into one readable sentence; the stack trace goes to the log."""
+"""Turn the error of a stage into one readable sentence; the log has the stack trace."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from goldsmith.engine.readers.errors import as_reading_error
+from goldsmith.engine.error_codes import CodeOf, own_code
+from goldsmith.engine.personal_data import masked_message, masked_text, personal
+from goldsmith.engine.read.errors import RecordMalformed, as_reading_error
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.files import FileSeen
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.stage_context import StageContext
+from goldsmith.storage.files import ListedFile
 
 _JAVA_NOISE = re.compile(r"\s*(JVM stacktrace:|\n\s+at .*|Py4JJavaError.*?:)", re.DOTALL)
 _SQL_PLACE = re.compile(r"\(line (\d+), pos \d+\)")
+#: Spark's analyzer appends a position in generated SQL and the query plan to its message.
+_PLAN = re.compile(r"(?:\. )?(?:SQLSTATE: \w+)?;?\s*(line \d+) pos \d+;.*", re.DOTALL)
 _FIRST_LINES = 3
 
 
@@ -29,8 +33,8 @@ class StageError(GoldsmithError):
     line: int | None = None
 
     def __str__(self) -> str:
-        place = f", line {self.line} of its SQL" if self.line is not None else ""
-        return f"Stage {self.stage} ({self.target}{place}) failed: {self.message}"
+        location = f", line {self.line} of its SQL" if self.line is not None else ""
+        return f"Stage {self.stage} ({self.target}{location}) failed: {self.message}"
 
     @property
     def code(self) -> str:
@@ -39,7 +43,8 @@ class StageError(GoldsmithError):
     @property
     def hint(self) -> str:
         return (
-            "Nothing was published. `goldsmith runs show RUN` has the run, the log has the trace."
+            "Nothing was published. `goldsmith runs show RUN` has the run, "
+            "`goldsmith runs logs RUN` the trace."
         )
 
 
@@ -60,35 +65,41 @@ class StageTimeout(GoldsmithError):
         return "Raise timeout_sec, or give the stage less to do at once. Nothing was published."
 
 
-#: Gives an exception its error code; healing has the one that is used.
-CodeOf = Callable[[BaseException], str]
-
-
-def own_code(error: BaseException) -> str:
-    """The code of an error of ours, the class of any other."""
-    return error.code if isinstance(error, GoldsmithError) else type(error).__name__
-
-
 def readable(
     error: Exception,
-    near: Neighbourhood,
-    files: Sequence[FileSeen] = (),
+    context: StageContext,
+    files: Sequence[ListedFile] = (),
     code_of: CodeOf = own_code,
 ) -> GoldsmithError:
-    """An error as people can read it, with the stage, the dataset and the line of SQL."""
+    """The error as a sentence with stage, dataset and line of SQL; personal data is masked."""
+    found = _readable(error, context, files, code_of)
+    hide = personal(context.target and context.target.target)
+    for attribute in ("message", "cause"):
+        if hide and isinstance(text := getattr(found, attribute, None), str):
+            setattr(found, attribute, masked_message(text, hide))
+    if hide and isinstance(found, RecordMalformed):
+        found.text = masked_text(found.text, hide) or ""
+    return found
+
+
+def _readable(
+    error: Exception, context: StageContext, files: Sequence[ListedFile], code_of: CodeOf
+) -> GoldsmithError:
     if isinstance(error, GoldsmithError):
         return error
     read = as_reading_error(error, files)
     if read is not None:
-        read.__cause__ = error  # it may say more exactly why: an expired token, a full disk
+        read.__cause__ = error  # healing classifies by it: an expired token, a full disk
         return read
     text = _JAVA_NOISE.split(str(error))[0].strip()
     line = _SQL_PLACE.search(text)
+    text = _PLAN.sub(r" (\1).", text)
     lines = [part.strip() for part in text.splitlines() if part.strip()]
+    notes: Sequence[str] = getattr(error, "__notes__", ())  # the file and row of a bad value
     return StageError(
-        stage=near.stage_id,
-        target=str(near.stage.target_id),
+        stage=context.stage_id,
+        target=str(context.stage.target_id),
         condition=code_of(error),
-        message=" ".join(lines[:_FIRST_LINES]) or type(error).__name__,
+        message=" ".join((*lines[:_FIRST_LINES], *notes)) or type(error).__name__,
         line=int(line[1]) if line else None,
     )

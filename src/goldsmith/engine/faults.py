@@ -1,8 +1,7 @@
-"""Points where a test may end the process, by name: every line is the one where it is killed.
+"""Fault points: named points at which a test can kill or pause the process.
 
-`GOLDSMITH_FAULT=after-write` kills this process with SIGKILL when it gets there;
-`after-write:2` at the second time; `after-write:freeze` stops it as SIGSTOP does;
-`after-write:hold=FILE` makes FILE and goes on once somebody has taken it away.
+`GOLDSMITH_FAULT=written` kills this process with SIGKILL at the point `written`; `written:2` kills
+it there the second time; `written:hold=FILE` creates FILE and waits until somebody deletes it.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ import time
 from collections import Counter
 from pathlib import Path
 
-#: Every point, in the order a run meets them; a stage in the lake meets some, one in a warehouse
-#: others.
+#: Every point, in the order of a run; some are reached only by lake targets, some only by
+#: warehouse targets.
 POINTS = (
-    "asked",
+    "requested",
     "taken",
     "run-started",
     "leased",
     "settle-cleaned",
-    "settle-asked",
+    "settle-checked",
     "settled",
     "inputs-listed",
     "started",
@@ -32,8 +31,8 @@ POINTS = (
     "table-made",
     "schema-changed",
     "branch-made",
-    "rows-parted",
-    "broken-kept",
+    "rows-routed",
+    "broken-quarantined",
     "rows-taken-back",
     "staged",
     "written",
@@ -66,18 +65,16 @@ _reached: Counter[str] = Counter()
 
 
 def reach(point: str) -> None:
-    """A point a test may have asked to be killed at."""
-    asked = os.environ.get("GOLDSMITH_FAULT")
-    if asked is None:
+    """Kill or pause the process if GOLDSMITH_FAULT names this point."""
+    fault = os.environ.get("GOLDSMITH_FAULT")
+    if fault is None:
         return
-    name, _, how = asked.partition(":")
+    name, _, how = fault.partition(":")
     if name != point:
         return
     _reached[point] += 1
     if how.startswith("hold="):
         _hold(Path(how.removeprefix("hold=")))
-    elif how == "freeze":
-        os.kill(os.getpid(), signal.SIGSTOP)
     elif _reached[point] == int(how or 1):
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -1,6 +1,6 @@
-"""The ledger: which files and snapshots a stage run consumes, written down before it publishes.
+"""The ledger: the files and snapshots that each stage run consumes, recorded before it publishes.
 
-What is noted counts only once the stage run is published; that is decided by the target alone.
+An entry counts as loaded only once its stage run is published, which the target alone decides.
 """
 
 from __future__ import annotations
@@ -12,24 +12,35 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.catalog.prepared import Prepared
-from goldsmith.journal import stored
+from goldsmith.engine import stage_ledgers
+from goldsmith.journal import row_storage
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import input_files, input_snapshots, verdicts
 from goldsmith.journal.tables import Verdict
-from goldsmith.planning.files import FileSeen
+from goldsmith.storage.files import ListedFile
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consumed:
     """What one stage run reads: files by dataset, and the newest snapshot by dataset."""
 
-    files: Mapping[str, Sequence[FileSeen]] = field(default_factory=dict)
+    files: Mapping[str, Sequence[ListedFile]] = field(default_factory=dict)
     snapshots: Mapping[str, str] = field(default_factory=dict)
 
 
 _NOTE_FILES = Prepared(sa.insert(input_files))
 _NOTE_SNAPSHOTS = Prepared(sa.insert(input_snapshots).values(at=now()))
-# The stage is not named: SQLite would go through all of it, by the key, and not by the index.
+_NOTE_TOUCHED = Prepared(
+    sa.update(input_files)
+    .where(
+        input_files.c.consumer == sa.bindparam("stage"),
+        input_files.c.dataset_id == sa.bindparam("dataset"),
+        input_files.c.path == sa.bindparam("file"),
+        input_files.c.etag == sa.bindparam("noted"),
+    )
+    .values(etag=sa.bindparam("new_etag"))
+)
+# No condition on `consumer`: with one, SQLite scans by primary key instead of by index.
 _COUNT = tuple(
     Prepared(
         sa.update(table)
@@ -39,7 +50,7 @@ _COUNT = tuple(
     for table in (input_files, input_snapshots)
 )
 
-_UNSAY = Prepared(
+_DELETE_VERDICT = Prepared(
     sa.delete(verdicts).where(
         verdicts.c.stage_run_id == sa.bindparam("stage_run"),
         verdicts.c.place == sa.bindparam("at_place"),
@@ -47,29 +58,33 @@ _UNSAY = Prepared(
 )
 
 
-def note(connection: sa.Connection, consumer: str, stage_run_id: str, consumed: Consumed) -> None:
-    """Write down what a stage run is about to consume."""
+def note(
+    connection: sa.Connection, ledger_id: str, stage_run_id: str, token: int, consumed: Consumed
+) -> None:
+    """Record the input that a stage run is about to consume."""
     files = [
         {
-            "consumer": consumer,
+            "consumer": ledger_id,
             "dataset_id": dataset,
             "path": file.path,
             "stage_run_id": stage_run_id,
             "size": file.size,
-            "etag": file.etag,
+            "etag": file.noted_etag,
             "modified_at": file.modified_at,
             "counted": False,
+            "token": token,
         }
         for dataset, seen in consumed.files.items()
         for file in seen
     ]
     snapshots = [
         {
-            "consumer": consumer,
+            "consumer": ledger_id,
             "dataset_id": dataset,
             "stage_run_id": stage_run_id,
             "snapshot": snapshot,
             "counted": False,
+            "token": token,
         }
         for dataset, snapshot in consumed.snapshots.items()
     ]
@@ -77,22 +92,33 @@ def note(connection: sa.Connection, consumer: str, stage_run_id: str, consumed: 
         noting.run_all(connection, rows)
 
 
+def note_touched(
+    connection: sa.Connection, consumer: str, touched: Sequence[tuple[str, str, str, str]]
+) -> None:
+    """Update the etags of files with unchanged content, so that they are not compared again."""
+    rows = [
+        {"stage": consumer, "dataset": dataset, "file": path, "noted": noted, "new_etag": etag}
+        for dataset, path, noted, etag in touched
+    ]
+    _NOTE_TOUCHED.run_all(connection, rows)
+
+
 def count(connection: sa.Connection, stage_run_id: str) -> None:
-    """What a stage run noted counts from now on: it was published."""
+    """Mark the input of a published stage run as loaded."""
     for counting in _COUNT:
         counting.run(connection, {"published": stage_run_id})
 
 
-def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> None:
-    """A stage run replaced everything: only what it read itself counts.
+def start_over(connection: sa.Connection, ledger_ids: Sequence[str], stage_run_id: str) -> None:
+    """Mark earlier input as superseded by a stage run that replaced all rows of its target.
 
-    The rows stay, because whoever takes that stage run back needs them.
+    The ledger rows stay: a restore to before that stage run needs them.
     """
     for table in (input_files, input_snapshots):
         connection.execute(
             sa.update(table)
             .where(
-                table.c.consumer == consumer,
+                table.c.consumer.in_(ledger_ids),
                 table.c.stage_run_id != stage_run_id,
                 table.c.superseded_by.is_(None),
             )
@@ -101,7 +127,8 @@ def start_over(connection: sa.Connection, consumer: str, stage_run_id: str) -> N
 
 
 def take_back(connection: sa.Connection, stage_run_ids: Sequence[str]) -> None:
-    """Stage runs are no part of their target any more: all is as if they had never been."""
+    """Undo the ledger entries of stage runs that a restore removed from their target."""
+    concerned = stage_ledgers.listing(connection, stage_run_ids)
     for table in (input_files, input_snapshots):
         connection.execute(sa.delete(table).where(table.c.stage_run_id.in_(stage_run_ids)))
         connection.execute(
@@ -109,27 +136,27 @@ def take_back(connection: sa.Connection, stage_run_ids: Sequence[str]) -> None:
             .where(table.c.superseded_by.in_(stage_run_ids))
             .values(superseded_by=None)
         )
+    stage_ledgers.look_again(connection, concerned)
 
 
 def forget(connection: sa.Connection, stage_run_id: str) -> None:
-    """What a stage run noted never happened."""
+    """Delete the ledger entries of a stage run that was not published."""
     for table in (input_files, input_snapshots):
         connection.execute(sa.delete(table).where(table.c.stage_run_id == stage_run_id))
 
 
-def as_of(connection: sa.Connection, consumer: str, later: Sequence[str]) -> Consumed:
-    """What a stage had consumed before some of its stage runs."""
-    files: dict[str, dict[str, FileSeen]] = {}
+def as_of(connection: sa.Connection, ledger_id: str, later: Sequence[str]) -> Consumed:
+    """The input that a ledger counted before the stage runs `later`."""
+    files: dict[str, dict[str, ListedFile]] = {}
     snapshots: dict[str, str] = {}
-    for found in connection.execute(_counted_before(input_files, consumer, later)).mappings():
-        files.setdefault(found["dataset_id"], {})[found["path"]] = FileSeen(
+    for found in connection.execute(_counted_before(input_files, ledger_id, later)).mappings():
+        files.setdefault(found["dataset_id"], {})[found["path"]] = ListedFile(
             path=found["path"],
             size=found["size"],
             etag=found["etag"],
             modified_at=found["modified_at"],
         )
-    in_order = _counted_before(input_snapshots, consumer, later).order_by(input_snapshots.c.at)
-    for found in connection.execute(in_order).mappings():
+    for found in connection.execute(_counted_before(input_snapshots, ledger_id, later)).mappings():
         snapshots[found["dataset_id"]] = found["snapshot"]
     return Consumed(
         files={dataset: list(seen.values()) for dataset, seen in files.items()},
@@ -137,19 +164,19 @@ def as_of(connection: sa.Connection, consumer: str, later: Sequence[str]) -> Con
     )
 
 
-def _counted_before(table: sa.Table, consumer: str, later: Sequence[str]) -> sa.Select[Any]:
+def _counted_before(table: sa.Table, ledger_id: str, later: Sequence[str]) -> sa.Select[Any]:
     return (
         sa.select(table)
-        .where(table.c.consumer == consumer, table.c.counted.is_(True))
+        .where(table.c.consumer == ledger_id, table.c.counted.is_(True))
         .where(table.c.stage_run_id.not_in(later))
         .where(table.c.superseded_by.is_(None) | table.c.superseded_by.in_(later))
-        .order_by(table.c.stage_run_id)
+        .order_by(table.c.token.asc().nulls_first(), table.c.stage_run_id)
     )
 
 
 def keep_verdicts(connection: sa.Connection, given: Iterable[Verdict]) -> None:
-    """Write verdicts down; a stage run that is judged again says the last of them."""
+    """Store verdicts; a second verdict on the same check of a stage run replaces the first."""
     for verdict in given:
         same = {"stage_run": verdict.stage_run_id, "at_place": verdict.place}
-        _UNSAY.run(connection, same)
-        stored.insert(connection, verdict, at=now())
+        _DELETE_VERDICT.run(connection, same)
+        row_storage.insert(connection, verdict, at=now())

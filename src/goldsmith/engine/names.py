@@ -1,13 +1,17 @@
-"""Names and values in SQL, quoted by sqlglot, never pasted."""
+"""Quote names and values for SQL with sqlglot."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
 from functools import cache, lru_cache
+from typing import TYPE_CHECKING
 
 from sqlglot import Generator, exp
 from sqlglot.dialects.dialect import Dialect
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType
 
 _LOCK = threading.Lock()
 
@@ -24,13 +28,13 @@ def _quoted(part: str, dialect: str) -> str:
 
 
 def names(columns: Iterable[str], *, dialect: str = "spark", of: str | None = None) -> str:
-    """A list of columns, each quoted, of a table's alias where one is given."""
+    """A list of quoted columns, qualified with the table alias `of` if given."""
     head = () if of is None else (of,)
     return ", ".join(name(*head, column, dialect=dialect) for column in columns)
 
 
 def literal(value: str | int, dialect: str = "spark") -> str:
-    """A value as SQL writes it."""
+    """A value as a SQL literal."""
     if isinstance(value, int):
         return str(value)
     return _text(value, dialect)
@@ -41,8 +45,23 @@ def _text(value: str, dialect: str) -> str:
     return _sql(exp.Literal.string(value), dialect)
 
 
+def type_name(type_: DataType) -> str:
+    """A Spark type in SQL, with quoted field names."""
+    from pyspark.sql.types import ArrayType, MapType, StructType
+
+    match type_:
+        case ArrayType():
+            return f"ARRAY<{type_name(type_.elementType)}>"
+        case MapType():
+            return f"MAP<{type_name(type_.keyType)}, {type_name(type_.valueType)}>"
+        case StructType():
+            fields = (f"{name(f.name)}: {type_name(f.dataType)}" for f in type_.fields)
+            return f"STRUCT<{', '.join(fields)}>"
+    return type_.simpleString()
+
+
 def _sql(expression: exp.Expression, dialect: str) -> str:
-    """What sqlglot writes. Every branch has a new name, and to make a generator takes longest."""
+    """Generate SQL. Generators are cached: creating one takes longer than generating."""
     with _LOCK:
         return _generator(dialect).generate(expression)
 

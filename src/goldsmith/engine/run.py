@@ -1,8 +1,7 @@
-"""Walk a plan: stages that do not depend on each other at once, each in a session of its own."""
+"""Run a plan: independent stages run in parallel, each in a Spark session of its own."""
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -10,68 +9,74 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from goldsmith.catalog import database
-from goldsmith.engine import adjusting, faults, ledger, recover, stopping
-from goldsmith.engine.adjust import Adjust
-from goldsmith.engine.cancel import end_jvm
-from goldsmith.engine.ending import Stopped, WorkerEnded
+from goldsmith.engine import apply_overrides, faults, ledger, stop_stage
+from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
+from goldsmith.engine.cancel_token import Stopped, WorkerEnded
 from goldsmith.engine.failures import readable
-from goldsmith.engine.leasing import Held, TargetBusy
-from goldsmith.engine.limits import limit
-from goldsmith.engine.session import DISK_FULL, close_lost_files, own_session
+from goldsmith.engine.publish import recover
+from goldsmith.engine.publish.leases import HeldLease, TargetBusy
+from goldsmith.engine.retry_overrides import RetryOverrides
+from goldsmith.engine.session.cancel import end_jvm
+from goldsmith.engine.session.spark_session import DISK_FULL, close_lost_files, own_session
 from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
-from goldsmith.engine.work import Asked, Tools, Work
-from goldsmith.errors import GoldsmithError
+from goldsmith.engine.time_limit import time_limit
+from goldsmith.errors import GoldsmithError, plain_facts
 from goldsmith.journal import events, leases, runs, stage_runs
-from goldsmith.journal.event import RunEnded
+from goldsmith.journal.event_base import RunEnded
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import LEFT_OUT, Run, RunStatus, StageRun
-from goldsmith.planning.plan import Fate, Plan, PlannedStage
+from goldsmith.planning.missing_sources import SOURCES_MISSING
+from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
 
 _LOG = logging.getLogger(__name__)
-#: How often a place that somebody else writes is asked for again.
+#: Seconds between two attempts to lease a target that another run holds.
 _ASK_AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Orders:
-    """How a plan is to be carried out."""
+class ExecutionOptions:
+    """How to run a plan."""
 
     request_id: str | None
-    asked: Asked
+    run_options: RunOptions
     asked_by: str
-    #: Stages at once.
+    #: How many stages may run in parallel.
     at_once: int = 4
-    #: Wait for a place that another run writes, or fail at once.
+    #: Wait for a target that another run holds; False: fail at once.
     waits: bool = True
     attempt: int = 1
-    #: What stages do otherwise, because they failed before.
-    adjust: Mapping[str, Adjust] = field(default_factory=dict)
-    #: Told of every stage run that begins and ends.
+    #: Retry overrides by stage id.
+    adjust: Mapping[str, RetryOverrides] = field(default_factory=dict)
+    #: Called when a stage run starts and ends.
     tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
         default=lambda what, stage, stage_run: None
     )
 
 
-def run_plan(plan: Plan, tools: Tools, orders: Orders) -> list[Run]:
-    """Carry a plan out; the runs it led to, one a pipeline."""
-    return _Walk(plan, tools, orders).walk()
+def run_plan(
+    plan: Plan, resources: WorkerResources, execution_options: ExecutionOptions
+) -> list[Run]:
+    """Run a plan; return its runs, one per pipeline."""
+    return _Walk(plan, resources, execution_options).walk()
 
 
 class _Walk:
-    """One plan being carried out."""
+    """The state of one running plan."""
 
-    def __init__(self, plan: Plan, tools: Tools, orders: Orders) -> None:
+    def __init__(
+        self, plan: Plan, resources: WorkerResources, execution_options: ExecutionOptions
+    ) -> None:
         self.plan = plan
-        self.tools = tools
-        self.orders = orders
+        self.resources = resources
+        self.execution_options = execution_options
         self.stages = {stage.stage_id: stage for stage in plan.stages}
         self.before = dict(_before(plan))
         self.outcome: dict[str, StageRun] = {}
         self.runs: dict[str, Run] = {}
-        self.works: dict[str, Work] = {}
+        self.attempts: dict[str, Attempt] = {}
         self.worker_ended: WorkerEnded | None = None
-        #: Why a stage ended of which nobody can say whether it was published.
-        self.broke: GoldsmithError | None = None
+        #: The error of a stage whose target cannot tell whether the stage was published.
+        self.unsettled_error: GoldsmithError | None = None
 
     def walk(self) -> list[Run]:
         for stage in self.plan.stages:
@@ -90,14 +95,14 @@ class _Walk:
     def _carry_out(self) -> None:
         left = list(self.stages)
         working: dict[Future[StageRun], str] = {}
-        with ThreadPoolExecutor(self.orders.at_once, thread_name_prefix="stage") as pool:
+        with ThreadPoolExecutor(self.execution_options.at_once, thread_name_prefix="stage") as pool:
             while left or working:
                 for name in [n for n in left if self._is_ready(n)]:
                     stage = self.stages[name]
                     passed = self._passed_over(stage)
                     if passed is not None:
                         self.outcome[name] = passed
-                        self.orders.tell("ended", stage, passed)
+                        self.execution_options.tell("ended", stage, passed)
                     elif self.worker_ended is None:
                         working[pool.submit(self._stage, stage)] = name
                     elif not working:
@@ -110,16 +115,18 @@ class _Walk:
                     for future in done:
                         name = working.pop(future)
                         self.outcome[name] = future.result()
-                        self.orders.tell("ended", self.stages[name], self.outcome[name])
+                        self.execution_options.tell("ended", self.stages[name], self.outcome[name])
 
     def _is_ready(self, name: str) -> bool:
         return all(earlier in self.outcome for earlier in self.before[name])
 
     def _passed_over(self, stage: PlannedStage) -> StageRun | None:
-        """Write down that a stage is not begun: stopped, blocked, or fed by a failed one."""
-        if stage.fate is Fate.STOPPED:
+        """Record a stage that must not start: stopped, left out or blocked; None if it may."""
+        if stage.fate is StageDecision.STOPPED:
             return self._pass(stage, events.StageStopped(because=stage.because))
-        if stage.fate is Fate.BLOCKED:
+        if stage.fate is StageDecision.LEFT_OUT:
+            return self._pass(stage, events.StageSkipped(because=stage.because), left_out=True)
+        if stage.fate is StageDecision.BLOCKED:
             return self._pass(stage, events.StageBlocked(because=stage.because))
         skip = self._adjust(stage).skip
         if skip is not None:
@@ -134,206 +141,233 @@ class _Walk:
     def _pass(
         self,
         stage: PlannedStage,
-        happened: events.StageBlocked | events.StageSkipped | events.StageStopped,
+        event: events.StageBlocked | events.StageSkipped | events.StageStopped,
         *,
         left_out: bool = False,
     ) -> StageRun:
-        passed = stage_run_of(self._work(stage))
+        passed = stage_run_of(self._new_attempt(stage))
         if left_out:
             passed = passed.with_(facts={LEFT_OUT: True})
-        return stage_runs.pass_over(self.tools.journal, passed, happened)
+        return stage_runs.pass_over(self.resources.journal, passed, event)
 
-    def _work(self, stage: PlannedStage) -> Work:
+    def _new_attempt(self, stage: PlannedStage) -> Attempt:
         adjust = self._adjust(stage)
-        return Work(
-            near=adjusting.near(stage.near, adjust),
-            run_id=self.runs[stage.near.stage.pipeline_id].run_id,
+        return Attempt(
+            context=apply_overrides.context(stage.context, adjust),
+            run_id=self.runs[stage.context.stage.pipeline_id].run_id,
             stage_run_id=new_id("try").replace("-", "_"),
-            attempt=self.orders.attempt,
-            asked=self.orders.asked,
+            attempt=self.execution_options.attempt,
+            run_options=self.execution_options.run_options,
             at=datetime.now(UTC),
             adjust=adjust,
         )
 
-    def _adjust(self, stage: PlannedStage) -> Adjust:
-        return self.orders.adjust.get(stage.stage_id, Adjust())
+    def _adjust(self, stage: PlannedStage) -> RetryOverrides:
+        return self.execution_options.adjust.get(stage.stage_id, RetryOverrides())
 
     def _stage(self, stage: PlannedStage) -> StageRun:
-        work = self._work(stage)
-        self.works[work.stage_run_id] = work
+        attempt = self._new_attempt(stage)
+        self.attempts[attempt.stage_run_id] = attempt
         try:
-            with self.tools.watched(work), database.keeping(self.tools.journal.engine):
-                return self._watched(stage, work)
+            with self.resources.watched(attempt), database.keeping(self.resources.journal.engine):
+                return self._watched(stage, attempt)
         finally:
-            del self.works[work.stage_run_id]
+            del self.attempts[attempt.stage_run_id]
 
-    def _watched(self, stage: PlannedStage, work: Work) -> StageRun:
+    def _watched(self, stage: PlannedStage, attempt: Attempt) -> StageRun:
         try:
-            work.ended.check()
-            held = self._lease(work)
+            attempt.cancel.check()
+            held_lease = self._lease(attempt)
         except Stopped as stopped:
-            return self._pass(stage, stopping.before_it_began(stopped))
+            return self._pass(stage, stop_stage.before_it_began(stopped))
         except GoldsmithError as error:
-            return self._failed_before(work, error)
-        self.orders.tell("started", stage, stage_run_of(work))
+            return self._failed_before(attempt, error)
+        self.execution_options.tell("started", stage, stage_run_of(attempt))
         faults.reach("leased")
         try:
-            with limit(work):
-                return run_stage(work, self.tools, held)
+            with time_limit(attempt):
+                return run_stage(attempt, self.resources, held_lease)
         except Exception as error:
-            return self._ended(work, held, error)
+            return self._ended(attempt, held_lease, error)
         finally:
-            held.let_go()
+            held_lease.release()
             faults.reach("lease-released")
 
-    def _ended(self, work: Work, held: Held, error: Exception) -> StageRun:
-        """The door around everything a stage can meet: a stop, user's SQL, files, Spark itself."""
-        match work.ended.cause:
+    def _ended(self, attempt: Attempt, held_lease: HeldLease, error: Exception) -> StageRun:
+        """Record how a stage ended by an exception: a stop, or an error of SQL, files or Spark."""
+        match attempt.cancel.cause:
             case Stopped():
-                return stopping.stop(work, self.tools, held, end_worker=self._end_worker)
+                return stop_stage.stop(
+                    attempt, self.resources, held_lease, end_worker=self._end_worker
+                )
             case WorkerEnded() as cause:
-                # Its JVM is gone: the next process asks the target what became of it.
+                # The JVM is gone; the next run of the target finds out whether this was published.
                 raise cause from error
             case cause:
-                _LOG.exception("stage %s failed", work.near.stage_id, extra=_facts(work))
-                told = cause or _read(error, work, self.tools)
+                _LOG.exception("stage %s failed", attempt.context.stage_id, extra=_facts(attempt))
+                failure = cause or _read(error, attempt, self.resources)
                 try:
-                    return self._failed(work, told)
-                except Exception as unasked:
-                    self.broke = told
-                    raise told from unasked
+                    return self._failed(attempt, failure)
+                except Exception as settle_error:
+                    self.unsettled_error = failure
+                    raise failure from settle_error
 
-    def _end_worker(self, work: Work, tasks: int) -> bool:
-        """End the JVM for tasks that will not die; everything else in it waits again."""
-        ended = WorkerEnded(stage=work.near.stage_id, tasks=tasks)
+    def _end_worker(self, attempt: Attempt, tasks: int) -> bool:
+        """End the JVM because of tasks that ignore a stop; cancel all other attempts in it."""
+        ended = WorkerEnded(stage=attempt.context.stage_id, tasks=tasks)
         self.worker_ended = ended
-        for other in list(self.works.values()):
-            if other is not work:
-                other.ended.order(ended)
-        return end_jvm(self.tools.spark())
+        for other in list(self.attempts.values()):
+            if other is not attempt:
+                other.cancel.order(ended)
+        return end_jvm(self.resources.spark())
 
-    def _lease(self, work: Work) -> Held:
-        """Take the place the stage writes, after whoever writes it now."""
-        resource = resource_of(work.near)
+    def _lease(self, attempt: Attempt) -> HeldLease:
+        """Lease the target, after the run that holds it now."""
+        resource = resource_of(attempt.context, self.resources)
         while True:
             lease = leases.acquire(
-                self.tools.journal,
+                self.resources.journal,
                 resource,
-                self.tools.owner,
-                run_id=work.run_id,
-                stage_run_id=work.stage_run_id,
+                self.resources.owner,
+                run_id=attempt.run_id,
+                stage_run_id=attempt.stage_run_id,
             )
             if lease is not None:
-                return Held(self.tools.journal, lease)
-            if not self.orders.waits:
-                holder = leases.holder(self.tools.journal, resource)
+                return HeldLease(self.resources.journal, lease)
+            if not self.execution_options.waits:
+                holder = leases.holder(self.resources.journal, resource)
                 raise TargetBusy(resource=resource, holder=str(holder and holder.owner))
-            work.ended.wait(_ASK_AGAIN_SECONDS)
-            work.ended.check()
+            attempt.cancel.wait(_ASK_AGAIN_SECONDS)
+            attempt.cancel.check()
 
-    def _failed_before(self, work: Work, error: GoldsmithError) -> StageRun:
-        """The stage could not even begin."""
-        stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
-        return self._failed(work, error)
+    def _failed_before(self, attempt: Attempt, error: GoldsmithError) -> StageRun:
+        """Record a stage that failed before it started."""
+        stage_runs.start_stage_run(self.resources.journal, stage_run_of(attempt))
+        return self._failed(attempt, error)
 
-    def _failed(self, work: Work, error: GoldsmithError) -> StageRun:
-        """Take away what lies aside, ask whether it was published all the same, write down which.
+    def _failed(self, attempt: Attempt, error: GoldsmithError) -> StageRun:
+        """Remove staged rows, then record the attempt as failed, or as published if it was.
 
-        Where the target cannot be asked nobody may say that it failed: the error goes on, and
-        the next run of the target settles it.
+        If the target cannot be reached, nothing is recorded: the error is raised, and the next
+        run of the target settles the stage run.
         """
-        if recover.known(self.tools, work.stage_run_id) is None:
-            stage_runs.start_stage_run(self.tools.journal, stage_run_of(work))
+        if recover.known(self.resources, attempt.stage_run_id) is None:
+            stage_runs.start_stage_run(self.resources.journal, stage_run_of(attempt))
         else:
-            with own_session(self.tools.spark()) as spark:
-                destination = destination_of(spark, work.near, self.tools)
-                settled = recover.give_up(self.tools, destination, work)
-                if self.tools.code_of(error) == DISK_FULL:
+            with own_session(self.resources.spark()) as spark:
+                destination = destination_of(spark, attempt.context, self.resources)
+                settled = recover.give_up(self.resources, destination, attempt)
+                if self.resources.code_of(error) == DISK_FULL:
                     close_lost_files(spark)
             if settled is not None:
                 return settled
-        happened = events.StageFailed(
-            error_code=self.tools.code_of(error),
-            error_message=self.tools.hide(str(error)),
+        event = events.StageFailed(
+            error_code=self.resources.code_of(error),
+            error_message=self.resources.hide(str(error)),
             transient=error.transient,
         )
-        with self.tools.journal.writing() as connection:
-            ledger.forget(connection, work.stage_run_id)
+        with self.resources.journal.writing() as connection:
+            ledger.forget(connection, attempt.stage_run_id)
             return stage_runs.finish_stage_run(
-                self.tools.journal,
-                work.stage_run_id,
-                happened,
-                facts={"hint": self.tools.hide(error.hint or ""), "error": self._facts_of(error)},
+                self.resources.journal,
+                attempt.stage_run_id,
+                event,
+                facts={
+                    "hint": self.resources.hide(error.hint or ""),
+                    "error": self._facts_of(error),
+                },
                 connection=connection,
             )
 
     def _facts_of(self, error: GoldsmithError) -> Mapping[str, object]:
-        """What a program may want to know of an error, as JSON says it and without secrets."""
-        told: dict[str, object] = json.loads(
-            self.tools.hide(json.dumps(dict(error.facts), default=str))
-        )
-        return told
+        """The facts of an error as JSON values, without secrets."""
+        facts: dict[str, object] = plain_facts(error.facts, self.resources.hide)
+        return facts
 
     def _run_of(self, stage: PlannedStage) -> None:
-        pipeline = stage.near.stage.pipeline_id
+        pipeline = stage.context.stage.pipeline_id
         if pipeline in self.runs:
             return
         self.runs[pipeline] = runs.start_run(
-            self.tools.journal,
+            self.resources.journal,
             Run(
                 run_id=new_id("run"),
-                request_id=self.orders.request_id,
+                request_id=self.execution_options.request_id,
                 pipeline_id=pipeline,
-                asked_by=self.orders.asked_by,
+                asked_by=self.execution_options.asked_by,
                 environment=self.plan.environment,
                 catalog_revision=self.plan.revision,
-                worker=str(self.tools.owner),
+                worker=str(self.resources.owner),
             ),
         )
 
     def _finish(self, run: Run) -> Run:
-        """How a run ended is how its worst stage did."""
-        mine = [out for out in self.outcome.values() if out.run_id == run.run_id]
-        failed = next((out for out in mine if out.status == RunStatus.FAILED), None)
-        stopped = next((out for out in mine if out.status == RunStatus.STOPPED), None)
-        blocked = next((out for out in mine if out.status == RunStatus.BLOCKED), None)
-        lost = next((out for out in mine if out.status == RunStatus.INTERRUPTED), None)
-        planned = [s for s in self.plan.stages if s.near.stage.pipeline_id == run.pipeline_id]
+        """Record the end of a run: the status of its worst stage."""
+        stage_runs_of_run = [
+            stage_run for stage_run in self.outcome.values() if stage_run.run_id == run.run_id
+        ]
+        failed = next(
+            (stage_run for stage_run in stage_runs_of_run if stage_run.status == RunStatus.FAILED),
+            None,
+        )
+        stopped = next(
+            (stage_run for stage_run in stage_runs_of_run if stage_run.status == RunStatus.STOPPED),
+            None,
+        )
+        blocked = next(
+            (stage_run for stage_run in stage_runs_of_run if stage_run.status == RunStatus.BLOCKED),
+            None,
+        )
+        lost = next(
+            (
+                stage_run
+                for stage_run in stage_runs_of_run
+                if stage_run.status == RunStatus.INTERRUPTED
+            ),
+            None,
+        )
+        planned = [s for s in self.plan.stages if s.context.stage.pipeline_id == run.pipeline_id]
         if failed is not None:
-            happened: RunEnded = events.RunFailed(
+            event: RunEnded = events.RunFailed(
                 error_code=failed.error_code,
                 error_message=failed.error_message,
                 because=f"stage {failed.stage_order} failed",
             )
         elif stopped is not None:
-            happened = events.RunStopped(because=stopped.because)
-        elif len(mine) < len(planned):
+            event = events.RunStopped(because=stopped.because)
+        elif len(stage_runs_of_run) < len(planned):
             why = (
-                "it was interrupted" if self.broke is None else f"{self.broke} [{self.broke.code}]"
+                "it was interrupted"
+                if self.unsettled_error is None
+                else f"{self.unsettled_error} [{self.unsettled_error.code}]"
             )
-            happened = events.RunInterrupted(because=why)
+            event = events.RunInterrupted(because=why)
         elif lost is not None:
-            happened = events.RunInterrupted(because=f"stage {lost.stage_order}: {lost.because}")
+            event = events.RunInterrupted(because=f"stage {lost.stage_order}: {lost.because}")
         elif blocked is not None:
-            happened = events.RunBlocked(because=blocked.because)
+            event = events.RunBlocked(because=blocked.because)
         else:
-            happened = events.RunFinished()
-        return runs.finish_run(self.tools.journal, run.run_id, happened)
+            left_out = [s.because for s in planned if s.fate is StageDecision.LEFT_OUT]
+            notes = [f"left out: {'; '.join(left_out)}"] if left_out else []
+            for stage_run in stage_runs_of_run:
+                notes += stage_run.facts.get(SOURCES_MISSING, ())
+            event = events.RunFinished(because="; ".join(dict.fromkeys(notes)) or None)
+        return runs.finish_run(self.resources.journal, run.run_id, event)
 
 
 def _before(plan: Plan) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The stages each comes after: what it reads from, and its pipeline's stage before it."""
+    """Each stage with its predecessors: the stages that feed it and the one before it."""
     last: dict[str, str] = {}
     for stage in plan.stages:
-        pipeline = stage.near.stage.pipeline_id
+        pipeline = stage.context.stage.pipeline_id
         earlier = (last[pipeline],) if pipeline in last else ()
         yield stage.stage_id, (*stage.after, *earlier)
         last[pipeline] = stage.stage_id
 
 
-def _facts(work: Work) -> dict[str, object]:
-    return {"facts": {"run_id": work.run_id, "stage_run_id": work.stage_run_id}}
+def _facts(attempt: Attempt) -> dict[str, object]:
+    return {"facts": {"run_id": attempt.run_id, "stage_run_id": attempt.stage_run_id}}
 
 
-def _read(error: Exception, work: Work, tools: Tools) -> GoldsmithError:
-    return readable(error, work.near, tools.increments.listed(), tools.code_of)
+def _read(error: Exception, attempt: Attempt, resources: WorkerResources) -> GoldsmithError:
+    return readable(error, attempt.context, resources.increments.listed(), resources.code_of)

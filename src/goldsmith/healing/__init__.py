@@ -1,1 +1,1 @@
-"""Healing: a failure gets a code, a code its remedies, and a decision becomes a request."""
+"""Healing: classify a failure, try the remedies of its error code, and decide what follows."""

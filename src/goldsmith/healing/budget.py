@@ -1,4 +1,4 @@
-"""Budgets and breakers: what keeps healing from costing more than it saves."""
+"""Budgets and circuit breakers: limit how often a remedy is used."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from goldsmith.catalog.retries import HealingLimit
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.healing.failure import Failure
 from goldsmith.healing.pairs import Pair
-from goldsmith.journal.tables_of_healing import HealingUse, Outcome
+from goldsmith.journal.healing_tables import HealingUse, RemedyOutcome
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
-    """The numbers of `healing_limits`; a row that was deleted leaves its shipped value."""
+    """The values of `healing_limits`; a missing row means the default here."""
 
     uses_per_day: int = 50
     breaker_failures: int = 3
@@ -25,27 +25,27 @@ class Limits:
     worker_deaths: int = 3
 
     @classmethod
-    def of(cls, rows: Snapshot) -> Limits:
-        said: Mapping[str, float] = {
+    def of(cls, rows: CatalogRows) -> Limits:
+        configured: Mapping[str, float] = {
             row.limit_name: row.limit_value for row in rows.rows(HealingLimit)
         }
         own = cls()
         return cls(
-            uses_per_day=int(said.get("uses_per_day", own.uses_per_day)),
-            breaker_failures=int(said.get("breaker_failures", own.breaker_failures)),
-            breaker_minutes=said.get("breaker_minutes", own.breaker_minutes),
+            uses_per_day=int(configured.get("uses_per_day", own.uses_per_day)),
+            breaker_failures=int(configured.get("breaker_failures", own.breaker_failures)),
+            breaker_minutes=configured.get("breaker_minutes", own.breaker_minutes),
             pipeline_failures_per_day=int(
-                said.get("pipeline_failures_per_day", own.pipeline_failures_per_day)
+                configured.get("pipeline_failures_per_day", own.pipeline_failures_per_day)
             ),
-            floor_least_uses=int(said.get("floor_least_uses", own.floor_least_uses)),
-            worker_deaths=int(said.get("worker_deaths", own.worker_deaths)),
+            floor_least_uses=int(configured.get("floor_least_uses", own.floor_least_uses)),
+            worker_deaths=int(configured.get("worker_deaths", own.worker_deaths)),
         )
 
 
 def refusal(
     pair: Pair, failure: Failure, uses: Sequence[HealingUse], limits: Limits, now: datetime
 ) -> str | None:
-    """Why a remedy may not be used, if it may not; `uses` are those of the last day."""
+    """Why a remedy may not be used now, or None; `uses` are the uses of the last day."""
     mine = [use for use in uses if (use.error_code, use.remedy) == (pair.error_code, pair.action)]
     here = [
         use
@@ -57,24 +57,25 @@ def refusal(
         return f"{pair.action} was used {len(of_request)} times in this request"
     if len(here) >= limits.uses_per_day:
         return f"{pair.action} was used {len(here)} times today for this stage"
-    last = [use for use in here if use.outcome != Outcome.PENDING][-limits.breaker_failures :]
+    last = [use for use in here if use.outcome != RemedyOutcome.PENDING][-limits.breaker_failures :]
     since = now - timedelta(minutes=limits.breaker_minutes)
     if len(last) >= max(limits.breaker_failures, 1) and all(
-        use.outcome == Outcome.FAILED and use.at is not None and use.at >= since for use in last
+        use.outcome == RemedyOutcome.FAILED and use.at is not None and use.at >= since
+        for use in last
     ):
         return f"{pair.action} did not help the last {len(last)} times (breaker)"
     return None
 
 
 def success_rate(uses: Sequence[HealingUse]) -> float | None:
-    """How often a remedy got a stage past its error; None where none was judged."""
-    judged = [use.outcome for use in uses if use.outcome != Outcome.PENDING]
-    return judged.count(Outcome.HELPED) / len(judged) if judged else None
+    """The share of finished uses that got a stage past its error; None without any."""
+    judged = [use.outcome for use in uses if use.outcome != RemedyOutcome.PENDING]
+    return judged.count(RemedyOutcome.HELPED) / len(judged) if judged else None
 
 
 def below_floor(pair: Pair, uses: Sequence[HealingUse], limits: Limits) -> float | None:
-    """The success rate of a pair that helps less often than its row wants; else None."""
-    judged = [use for use in uses if use.outcome != Outcome.PENDING]
+    """The success rate of a pair if it is below the `success_floor` of its row; else None."""
+    judged = [use for use in uses if use.outcome != RemedyOutcome.PENDING]
     rate = success_rate(judged)
     if rate is None or pair.success_floor is None or len(judged) < limits.floor_least_uses:
         return None

@@ -1,4 +1,4 @@
-"""From an exception, or the text of one, to an error code."""
+"""Classify an exception, or the text of one, as an error code."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOURCES = _ACCESS | {"SourceThrottled", "SourceMissing"}
 _VALUES = frozenset(
     ("DuplicateRows", "NullNotAllowed", "ValueTooLong", "ValueDoesNotFit", "DivideByZero")
 )
-#: Errors of ours that several things can be behind of, and which of them what was said may name.
+#: Errors of ours that may have several causes, and the codes their evidence may refine them to.
 _VAGUE: Mapping[str, frozenset[str]] = {
     "SourceUnreachable": _SOURCES,
     "SchemaUnreachable": _SOURCES,
@@ -47,13 +47,13 @@ _VAGUE: Mapping[str, frozenset[str]] = {
     "LoadCancelled": frozenset(("StatementTimeout",)),
     "CommitConflict": frozenset(("BranchBroken",)),
 }
-#: Errors of ours whose code has another name.
+#: Errors of ours that are classified under the code of another error.
 _ALIASES: Mapping[str, str] = {"LostRace": "CommitConflict", "LoadGivenUp": "Fenced"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Classified:
-    """What an error was recognised as."""
+    """The error code of an error."""
 
     code: ErrorCode
     #: Further codes that fit, less specific than the first.
@@ -61,7 +61,7 @@ class Classified:
 
 
 def classify(error: BaseException) -> Classified:
-    """The code of an exception; what nothing is known of is `Unclassified`."""
+    """The code of an exception; `Unclassified` if no signal fits."""
     fitting = _fitting(of_exception(error))
     own = _own(error)
     if own is None and isinstance(error, GoldsmithError):
@@ -73,14 +73,14 @@ def classify(error: BaseException) -> Classified:
 
 
 def classify_text(text: str) -> Classified:
-    """The code of what somebody printed: a message, a stack trace, a log."""
+    """The code of a printed error: a message, a stack trace, a log."""
     seen = of_text(text)
     ours = [name for name in seen.classes if name in codes()]
     return _classified([*_fitting(seen), *ours])
 
 
 def _own(error: BaseException) -> str | None:
-    """The code of an error of ours, by its class."""
+    """The declared code of one of our own errors; None for any other error."""
     if not isinstance(error, GoldsmithError):
         return None
     own = _ALIASES.get(type(error).__name__, error.code)
@@ -88,7 +88,7 @@ def _own(error: BaseException) -> str | None:
 
 
 def _by_class(error: GoldsmithError) -> ErrorCode:
-    """The code of an error of ours that stages rarely meet: its class says all there is to it."""
+    """Make a code from one of our own errors that `codes.toml` does not declare."""
     return ErrorCode(
         name=error.code,
         family="goldsmith",

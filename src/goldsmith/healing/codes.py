@@ -13,7 +13,7 @@ from pathlib import Path
 
 from goldsmith.registry import UnknownName
 
-#: What an error gets that nothing is known of.
+#: The code of an error that no signal fits.
 UNCLASSIFIED = "Unclassified"
 _FILE = Path(__file__).with_name("codes.toml")
 
@@ -23,11 +23,11 @@ class ErrorCode:
     """One way to fail."""
 
     name: str
-    #: Where it comes from: source, data, sql, resources, lake, warehouse, access, goldsmith.
+    #: Where the error comes from: source, data, sql, resources, lake, warehouse, access, goldsmith.
     family: str
     cause: str
     advice: str
-    #: The same attempt may pass later without anybody doing anything.
+    #: A later attempt may pass without any change.
     may_pass: bool = False
 
     def as_plain(self) -> dict[str, object]:
@@ -38,7 +38,7 @@ class ErrorCode:
 def codes() -> Mapping[str, ErrorCode]:
     """Every code by its name, family by family."""
     declared = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return {name: ErrorCode(name=name, **said) for name, said in declared.items()}
+    return {name: ErrorCode(name=name, **attributes) for name, attributes in declared.items()}
 
 
 def code(name: str) -> ErrorCode:

@@ -1,8 +1,8 @@
 """Evidence: what an exception, or the text of a log, says about its cause.
 
-Spark, Java, AWS and databases each say it in their own way: an error condition, a SQLSTATE, the
-name of a class, an errno. All of it is gathered here, so that one table of signals (`signals.py`)
-can be asked whether an exception is at hand or only what somebody printed of it.
+Spark, Java, AWS and databases each report a cause in their own way: an error condition, a
+SQLSTATE, a class name, an errno. This module collects all of them, so that one table of signals
+(`signals.py`) serves for exceptions and for printed logs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from goldsmith.errors import GoldsmithError
 
 #: `[CAST_INVALID_INPUT] …`, `[UNRESOLVED_COLUMN.WITH_SUGGESTION] …`
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]{4,}(?:\.[A-Z0-9_]+)*)\]")
-#: Spark, psql, drivers and pgjdbc print it so.
+#: As printed by Spark, psql, Python drivers and pgjdbc.
 _SQLSTATE = re.compile(
     r"SQL\s?STATE[:=\s(\[]*'?([0-9A-Z]{5})\b|'C': '([0-9A-Z]{5})'", re.IGNORECASE
 )
@@ -29,7 +29,7 @@ _AWS = re.compile(
 )
 _HTTP = re.compile(r"[Ss]tatus [Cc]ode:? (\d{3})")
 _ERRNO = re.compile(r"\[Errno (\d+)\]")
-#: No chain of causes is longer; a longer one goes in a circle.
+#: Stop here: a longer chain of causes is a circle.
 _MOST_CAUSES = 30
 
 
@@ -50,7 +50,7 @@ class Evidence:
 
 
 def of_text(text: str) -> Evidence:
-    """What a log or a message gives away."""
+    """The evidence in a log or a message."""
     return Evidence(
         text=text,
         conditions=_once(_CONDITION.findall(text)),
@@ -62,7 +62,7 @@ def of_text(text: str) -> Evidence:
 
 
 def of_exception(error: BaseException) -> Evidence:
-    """What an exception and everything behind it say."""
+    """The evidence in an exception and the chain of its causes."""
     chain = list(_chain(error))
     read = of_text("\n".join(_text(each) for each in chain))
     return Evidence(
@@ -70,7 +70,7 @@ def of_exception(error: BaseException) -> Evidence:
         conditions=_once([*filter(None, map(_condition, chain)), *read.conditions]),
         sqlstates=_once([*filter(None, map(_sqlstate, chain)), *read.sqlstates]),
         classes=_once([*(name for each in chain for name in _classes(each)), *read.classes]),
-        answers=_once([*(said for each in chain for said in _answers(each)), *read.answers]),
+        answers=_once([*(answer for each in chain for answer in _answers(each)), *read.answers]),
         errnos=_once([*filter(None, map(_errno, chain)), *read.errnos]),
     )
 
@@ -85,7 +85,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _classes(error: BaseException) -> Iterator[str]:
-    # Who asks a JVM that is gone is refused as by any other server; py4j says no more than that.
+    # If the JVM is gone, py4j raises a plain OSError: connection refused, as by any other server.
     if isinstance(error, OSError) and _comes_from(error, "py4j."):
         yield "Py4JNetworkError"
     yield type(error).__name__
@@ -101,7 +101,7 @@ def _comes_from(error: BaseException, package: str) -> bool:
 
 
 def _text(error: BaseException) -> str:
-    """The message, with the stack of the JVM where pyspark brought it along."""
+    """The message, with the JVM's stack trace where pyspark has it."""
     parts = [str(error)]
     if isinstance(error, GoldsmithError):
         parts.append(f"{error.code}")
@@ -112,7 +112,7 @@ def _text(error: BaseException) -> str:
 
 
 def _condition(error: BaseException) -> str | None:
-    return _asked(error, "getCondition")
+    return _text_of_method(error, "getCondition")
 
 
 def _sqlstate(error: BaseException) -> str | None:
@@ -121,28 +121,28 @@ def _sqlstate(error: BaseException) -> str | None:
         return own
     first = error.args[0] if error.args else None
     if isinstance(first, dict) and isinstance(first.get("C"), str):
-        return str(first["C"])  # redshift_connector hands the server's fields on as they are
-    return _asked(error, "getSqlState")
+        return str(first["C"])  # redshift_connector raises the server's fields as a dict
+    return _text_of_method(error, "getSqlState")
 
 
-def _asked(error: BaseException, method: str) -> str | None:
-    ask = getattr(error, method, None)
-    if not callable(ask):
+def _text_of_method(error: BaseException, method: str) -> str | None:
+    call = getattr(error, method, None)
+    if not callable(call):
         return None
     try:
-        said = ask()
+        text = call()
     except Exception:
-        return None  # the JVM that would know is gone, which other evidence says
-    return said if isinstance(said, str) and said else None
+        return None  # the JVM is gone; other evidence shows that
+    return text if isinstance(text, str) and text else None
 
 
 def _answers(error: BaseException) -> Iterator[str]:
-    """What AWS answered; gRPC's status of a Spark Connect server counts as well."""
+    """AWS error code and HTTP status, or the gRPC status of a Spark Connect server."""
     response: Any = getattr(error, "response", None)
     if isinstance(response, dict):
         code = response.get("Error", {}).get("Code")
         status = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
-        yield from (str(said) for said in (code, status) if said)
+        yield from (str(value) for value in (code, status) if value)
     status_of = getattr(error, "code", None)
     if callable(status_of) and type(error).__module__.startswith("grpc"):
         yield f"grpc:{status_of().name}"

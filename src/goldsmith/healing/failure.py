@@ -1,4 +1,4 @@
-"""Failure: a try at a stage that failed, as remedies see it; Decision: what comes of it."""
+"""Failure: a failed attempt at a stage, as remedies see it. Decision: what is done about it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from goldsmith.healing.codes import UNCLASSIFIED, codes
 
 
-class Do(StrEnum):
+class DecisionKind(StrEnum):
     """What is done about a failure."""
 
-    #: Try the stage again, perhaps otherwise.
+    #: Try the stage again, possibly with retry overrides.
     RERUN = "rerun"
     #: Go on without the stage.
     SKIP = "skip"
@@ -24,7 +24,7 @@ class Do(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
-    """What failed, and what was tried before."""
+    """A failed attempt at a stage, and what earlier attempts tried."""
 
     code: str
     message: str = ""
@@ -32,15 +32,16 @@ class Failure:
     stage_order: int = 1
     stage_name: str | None = None
     target_id: str | None = None
-    #: The stage's row, as files say it, with the words nobody wrote under `words`.
+    #: The stage's row as in a catalog file, with `read`, `write_mode` and
+    #: `schema_policy_in_force` resolved.
     stage: Mapping[str, Any] = field(default_factory=dict)
     #: The names and numbers of the error: the file it is about, the differences …
     facts: Mapping[str, Any] = field(default_factory=dict)
     #: How often the stage has failed in this request, this time included.
     attempt: int = 1
-    #: How often the remedy that is asked was used in this request for this code.
+    #: How often the remedy being called was already used in this request for this code.
     uses: int = 0
-    #: What this attempt did otherwise already.
+    #: The retry overrides that this attempt already had.
     adjusted: Mapping[str, Any] = field(default_factory=dict)
     step: str | None = None
     request_id: str | None = None
@@ -53,7 +54,7 @@ class Failure:
 
     @property
     def may_pass(self) -> bool:
-        """The same attempt may pass later by itself."""
+        """A later attempt may pass without any change."""
         return codes().get(self.code, codes()[UNCLASSIFIED]).may_pass
 
     def as_plain(self) -> dict[str, Any]:
@@ -63,19 +64,19 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What is to be done about a failure, and because of what."""
+    """What is done about a failure, and the reason."""
 
-    do: Do
+    do: DecisionKind
     because: str
     #: Wait this long; None leaves it to the retry policy.
     after: timedelta | None = None
-    #: What the next attempt does otherwise (`goldsmith.engine.adjusting`).
+    #: The retry overrides of the next attempt (`goldsmith.engine.apply_overrides`).
     adjust: Mapping[str, Any] = field(default_factory=dict)
-    #: Files that are set aside until somebody writes them anew.
+    #: Files to quarantine until they are rewritten.
     files_aside: tuple[str, ...] = ()
 
 
 def rerun(because: str, *, after: float | None = None, **adjust: Any) -> Decision:
-    """Try again, with these things otherwise."""
+    """A decision to try again, with these retry overrides."""
     wait = None if after is None else timedelta(seconds=after)
-    return Decision(do=Do.RERUN, because=because, after=wait, adjust=adjust)
+    return Decision(do=DecisionKind.RERUN, because=because, after=wait, adjust=adjust)

@@ -1,4 +1,4 @@
-"""Heal: the first remedy with an answer wins, as far as budgets and the retry policy allow."""
+"""Heal a failure: the first remedy that decides wins, within budgets and the retry policy."""
 
 from __future__ import annotations
 
@@ -11,106 +11,135 @@ from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.errors import GoldsmithError
 from goldsmith.healing import policy as policies
 from goldsmith.healing.budget import Limits, refusal
-from goldsmith.healing.failure import Decision, Do, Failure
+from goldsmith.healing.failure import Decision, DecisionKind, Failure
 from goldsmith.healing.pairs import Pair, pairs_of
-from goldsmith.healing.remedy import Outside
-from goldsmith.journal.tables_of_healing import HealingUse
+from goldsmith.healing.remedy import RemedyContext
+from goldsmith.journal.healing_tables import HealingUse
+from goldsmith.planning.integrity.remedies import allowed_by
 
 _LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """What healing goes by: rows, history, limits."""
+class HealingHistory:
+    """What `heal` decides from: pairs, retry policy, limits and earlier uses."""
 
     pairs: Sequence[Pair]
     policy: RetryPolicy | None
     limits: Limits = field(default_factory=Limits)
-    #: Of the last day, the oldest first.
+    #: Uses of remedies in the last day, oldest first.
     uses: Sequence[HealingUse] = ()
     #: Failures of the pipeline in the last day since it last succeeded.
     pipeline_failures: int = 0
-    #: What is left to chance, 0 to 1.
+    #: A random number from 0 to 1, for the jitter of the wait.
     chance: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Healed:
-    """What is done about a failure."""
+    """The decision about a failure, and how it was reached."""
 
     decision: Decision
     #: The pair that decided; None where the retry policy alone did.
     pair: Pair | None = None
-    #: How long to wait.
+    #: How long to wait before the next attempt.
     after: timedelta = timedelta()
-    #: Remedies that had no answer or were refused, and why.
+    #: Why each earlier remedy gave no decision or was refused.
     passed_over: tuple[str, ...] = ()
+    #: Remedies that raised an error, with its text.
+    failed: tuple[tuple[Pair, str], ...] = ()
 
 
-def heal(failure: Failure, known: Known, now: datetime, outside: Outside | None = None) -> Healed:
-    """What is to be done about a failure."""
-    left = policies.retries_left(known.policy, failure.attempt)
-    limit = known.limits.pipeline_failures_per_day
-    if known.pipeline_failures > limit:
+def heal(
+    failure: Failure, history: HealingHistory, now: datetime, outside: RemedyContext | None = None
+) -> Healed:
+    """Decide what is done about a failure; `outside=None` only simulates outside remedies."""
+    left = policies.retries_left(history.policy, failure.attempt)
+    limit = history.limits.pipeline_failures_per_day
+    if history.pipeline_failures > limit:
         left = 0
-    passed: list[str] = []
-    for pair in pairs_of(failure.code, known.pairs):
-        why = refusal(pair, failure, known.uses, known.limits, now)
-        if why is not None:
-            passed.append(why)
+    skipped: list[str] = []
+    failed: list[tuple[Pair, str]] = []
+    for pair in pairs_of(failure.code, history.pairs):
+        reason = _not_allowed(pair, failure)
+        reason = reason or refusal(pair, failure, history.uses, history.limits, now)
+        if reason is not None:
+            skipped.append(reason)
             continue
-        decision, why = _asked(pair, failure, known, left, outside)
+        try:
+            decision, reason = _try_remedy(pair, failure, history, left, outside)
+        except GoldsmithError as error:
+            # A broken remedy must not hide the failure of the stage.
+            _LOG.warning("the remedy %s failed: %s", pair.action, error)
+            failed.append((pair, str(error)))
+            decision, reason = None, f"{pair.action} failed: {error}"
         if decision is not None:
-            wait = _wait(decision, failure, known)
-            return Healed(decision=decision, pair=pair, after=wait, passed_over=tuple(passed))
-        passed.append(why)
-    decision = _by_policy(failure, known, left, limit)
+            wait = _wait(decision, failure, history)
+            return Healed(
+                decision=decision,
+                pair=pair,
+                after=wait,
+                passed_over=tuple(skipped),
+                failed=tuple(failed),
+            )
+        skipped.append(reason)
+    decision = _by_policy(failure, history, left, limit)
     return Healed(
-        decision=decision, after=_wait(decision, failure, known), passed_over=tuple(passed)
+        decision=decision,
+        after=_wait(decision, failure, history),
+        passed_over=tuple(skipped),
+        failed=tuple(failed),
     )
 
 
-def _asked(
-    pair: Pair, failure: Failure, known: Known, left: int, outside: Outside | None
+def _not_allowed(pair: Pair, failure: Failure) -> str | None:
+    """Why a remedy that needs the stage's permission may not act on this stage, or None."""
+    if not pair.needs_permission or pair.action in allowed_by(failure.stage.get("options", {})):
+        return None
+    return f"{pair.action} is not allowed: options.remedies of the stage does not name it"
+
+
+def _try_remedy(
+    pair: Pair, failure: Failure, history: HealingHistory, left: int, outside: RemedyContext | None
 ) -> tuple[Decision | None, str]:
-    """What a remedy decides; a try that the policy does not allow is no decision."""
-    try:
-        remedy = pair.remedy
-        if remedy.asks_outside and (left < 1 or outside is None):
-            return None, f"{pair.action} was not asked: no try is left"
-        mine = [u for u in known.uses if u.request_id == failure.request_id]
-        used = sum((u.error_code, u.remedy) == (pair.error_code, pair.action) for u in mine)
-        decision = remedy(replace(failure, uses=used), pair.all_settings, outside)
-    except GoldsmithError as error:
-        # A pair that is wrong must not hide the failure it was meant for.
-        _LOG.warning("the remedy %s failed: %s", pair.action, error)
-        return None, f"{pair.action} failed: {error}"
+    """The decision of a remedy, or None and why there is none.
+
+    A decision to try again does not count when the retry policy allows no further attempt.
+    """
+    remedy = pair.remedy
+    if remedy.asks_outside and left < 1:
+        return None, f"{pair.action} was not asked: no try is left"
+    if remedy.asks_outside and outside is None:
+        return None, f"{pair.action} would be asked first, and what it answers would be done"
+    mine = [u for u in history.uses if u.request_id == failure.request_id]
+    used = sum((u.error_code, u.remedy) == (pair.error_code, pair.action) for u in mine)
+    decision = remedy(replace(failure, uses=used), pair.all_settings, outside)
     if decision is None:
         return None, f"{pair.action} has no answer"
-    if decision.do is Do.RERUN and left < 1:
+    if decision.do is DecisionKind.RERUN and left < 1:
         return None, f"{pair.action} would try again, and no try is left"
     return decision, ""
 
 
-def _by_policy(failure: Failure, known: Known, left: int, limit: int) -> Decision:
+def _by_policy(failure: Failure, history: HealingHistory, left: int, limit: int) -> Decision:
     if failure.may_pass and left > 0:
-        return Decision(do=Do.RERUN, because=f"{failure.code} may pass by itself")
-    if known.policy is None:
+        return Decision(do=DecisionKind.RERUN, because=f"{failure.code} may pass by itself")
+    if history.policy is None:
         because = "no retry policy says that it is tried again"
-    elif known.pipeline_failures > limit:
+    elif history.pipeline_failures > limit:
         because = f"the pipeline failed more than {limit} times since it last succeeded (breaker)"
     elif left < 1:
         because = f"it was tried {failure.attempt} times, as the retry policy allows"
     else:
         because = f"{failure.code} does not pass by itself, and no remedy has an answer"
-    return Decision(do=Do.HOLD, because=because)
+    return Decision(do=DecisionKind.HOLD, because=because)
 
 
-def _wait(decision: Decision, failure: Failure, known: Known) -> timedelta:
-    """As long as the remedy says; else as the policy does."""
-    if decision.do is not Do.RERUN:
+def _wait(decision: Decision, failure: Failure, history: HealingHistory) -> timedelta:
+    """How long to wait: as the remedy decided, else by the retry policy."""
+    if decision.do is not DecisionKind.RERUN:
         return timedelta()
     if decision.after is not None:
         return decision.after
-    assert known.policy is not None  # without one nothing is tried again
-    return policies.wait(known.policy, failure.attempt, known.chance)
+    assert history.policy is not None  # without a policy there is no further attempt
+    return policies.wait(history.policy, failure.attempt, history.chance)

@@ -8,12 +8,12 @@ from goldsmith.catalog.retries import RetryPolicy
 
 
 def retries_left(policy: RetryPolicy | None, failures: int) -> int:
-    """How many more tries a stage has that failed so often; without a policy none."""
+    """How many attempts are left after this many failures; without a policy none."""
     return 0 if policy is None else max(policy.max_retries - failures + 1, 0)
 
 
 def wait(policy: RetryPolicy, failures: int, chance: float) -> timedelta:
-    """The wait before the next try; `chance`, 0 to 1, takes up to the share `jitter` of it away."""
+    """The backoff before the next attempt, shortened by the share `jitter` times `chance` (0-1)."""
     seconds = float(policy.backoff_sec)
     for _ in range(failures - 1):
         seconds *= policy.multiplier
@@ -21,6 +21,6 @@ def wait(policy: RetryPolicy, failures: int, chance: float) -> timedelta:
             break
     if policy.max_backoff_sec is not None:
         seconds = min(seconds, policy.max_backoff_sec)
-    # A century is as good as never, and still a date.
+    # A century at most, so that now + wait is still a valid date.
     seconds = min(seconds * (1 - policy.jitter * chance), 3_155_760_000.0)
     return timedelta(seconds=seconds)

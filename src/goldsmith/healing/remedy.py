@@ -1,34 +1,40 @@
-"""Remedies: functions that look at a failure and decide, or say that it is not theirs."""
+"""Remedies: functions that decide what to do about a failure, or return None."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from goldsmith.credentials import Secrets
 from goldsmith.errors import GoldsmithError
 from goldsmith.healing.failure import Decision, Failure
+from goldsmith.planning.integrity.remedies import ONLY_WHERE_ALLOWED
 from goldsmith.registry import Registry
+
+#: Settings that belong to the pair and are not passed to its remedy.
+_OF_PAIRS = ("then", ONLY_WHERE_ALLOWED)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Outside:
-    """What a remedy that asks somebody else may use."""
+class RemedyContext:
+    """What a remedy that calls a script, webhook or function may use."""
 
     secrets: Secrets
     folder: Path
-    #: Why the stage is stopped, if it is: asked while somebody is waited for.
+    #: Why the stage is stopped, or None. Called again while a remedy waits for an answer.
     stopped: Callable[[], str | None] = lambda: None
-    #: Where AWS is, if not where it usually is.
-    aws_endpoint: str | None = None
+    #: The endpoint of AWS Lambda, if not the default.
+    lambda_endpoint: str | None = None
+    #: Local replacements of Lambda functions, by ARN.
+    handlers: Mapping[str, str] = field(default_factory=dict)
     region: str | None = None
 
 
 class RemedyStopped(Exception):
-    """The stage was stopped by a row while a remedy was at work; what it would say is not used."""
+    """The stage was stopped while a remedy ran; the remedy's answer is not used."""
 
     def __init__(self, because: str) -> None:
         super().__init__(because)
@@ -37,7 +43,7 @@ class RemedyStopped(Exception):
 
 @dataclass(eq=False, kw_only=True)
 class BadRemedySettings(GoldsmithError):
-    """A pair gives its remedy settings it does not know."""
+    """A healing row has settings that its remedy does not know."""
 
     remedy: str
     unknown: tuple[str, ...]
@@ -52,27 +58,27 @@ class BadRemedySettings(GoldsmithError):
 
 
 class Remedy:
-    """A remedy; its settings are the keywords of its function."""
+    """A remedy; its settings are the keyword arguments of its function."""
 
     def __init__(self, function: Callable[..., Decision | None]) -> None:
         self.function = function
         self.name = function.__name__
         parameters = inspect.signature(function).parameters
-        words = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
-        #: It asks somebody outside, so it is not cheap and may have effects.
-        self.asks_outside = "outside" in words
-        self.settings = tuple(word for word in words if word != "outside")
+        keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+        #: The remedy calls a script, webhook or function: that takes time and may have effects.
+        self.asks_outside = "outside" in keywords
+        self.settings = tuple(name for name in keywords if name != "outside")
 
     def __call__(
-        self, failure: Failure, settings: Mapping[str, Any], outside: Outside | None
+        self, failure: Failure, settings: Mapping[str, Any], outside: RemedyContext | None
     ) -> Decision | None:
-        """What it decides about a failure; None where it has no answer."""
-        said = {name: value for name, value in settings.items() if name != "then"}
-        unknown = tuple(sorted(said.keys() - set(self.settings)))
+        """The remedy's decision about a failure; None where it has none."""
+        own_settings = {name: value for name, value in settings.items() if name not in _OF_PAIRS}
+        unknown = tuple(sorted(own_settings.keys() - set(self.settings)))
         if unknown:
             raise BadRemedySettings(remedy=self.name, unknown=unknown, known=self.settings)
         more = {"outside": outside} if self.asks_outside else {}
-        return self.function(failure, **said, **more)
+        return self.function(failure, **own_settings, **more)
 
 
 def remedy(function: Callable[..., Decision | None]) -> Remedy:

@@ -1,4 +1,4 @@
-"""Severity: from the age of the data and from who notices, as the rows of `severities` say."""
+"""Severity of an incident, from the age of the data and its impact, by the `severities` rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from goldsmith.catalog.incidents import SeverityLevel
 from goldsmith.catalog.pipelines import Impact
 
-#: From the least to the most.
+#: From least to most severe.
 _IMPACTS = (Impact.NONE, Impact.INTERNAL, Impact.CUSTOMER, Impact.REVENUE)
 
 
 def severity_of(levels: Iterable[SeverityLevel], hours: float | None, impact: str) -> str:
-    """The worst severity whose age and impact are reached; of data never written, by impact."""
+    """The worst severity whose age and impact are reached.
+
+    Data that was never written (`hours=None`) is rated by impact only.
+    """
     ordered = sorted(levels, key=lambda level: level.severity)
     for level in ordered:
         old_enough = hours is None or hours >= level.older_than_hours
@@ -22,7 +25,7 @@ def severity_of(levels: Iterable[SeverityLevel], hours: float | None, impact: st
 
 
 def may_age(levels: Iterable[SeverityLevel], impact: str) -> float | None:
-    """How old, in hours, data may get before somebody with that impact notices."""
+    """How old, in hours, data of that impact may get before it reaches a severity."""
     ages = [
         level.older_than_hours
         for level in levels

@@ -1,4 +1,4 @@
-"""Signals: what each error code looks like, as `signals.toml` says, in the order they are asked."""
+"""Signals: how to recognise each error code, read from `signals.toml` in the order of matching."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _FILE = Path(__file__).with_name("signals.toml")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Signal:
-    """What one code looks like; any one of these is enough."""
+    """How to recognise one error code; one match in any field is enough."""
 
     code: str
     #: Spark's error conditions; a subclass (`CANNOT_PARSE.X`) counts as its class.
     conditions: tuple[str, ...]
-    #: SQLSTATEs, or how they begin.
+    #: SQLSTATEs or prefixes of them.
     sqlstates: tuple[str, ...]
     classes: frozenset[str]
     answers: frozenset[str]
     errnos: frozenset[str]
-    words: re.Pattern[str] | None
+    pattern: re.Pattern[str] | None
 
     def fits(self, seen: Evidence) -> bool:
         return (
@@ -34,24 +34,26 @@ class Signal:
             or not self.classes.isdisjoint(seen.classes)
             or not self.answers.isdisjoint(seen.answers)
             or not self.errnos.isdisjoint(seen.errnos)
-            or (self.words is not None and self.words.search(seen.text) is not None)
+            or (self.pattern is not None and self.pattern.search(seen.text) is not None)
         )
 
 
 @cache
 def signals() -> tuple[Signal, ...]:
-    """Every signal, the specific before the general."""
-    return tuple(_signal(**said) for said in tomllib.loads(_FILE.read_text("utf-8"))["signal"])
+    """Every signal, specific ones before general ones."""
+    return tuple(
+        _signal(**declared) for declared in tomllib.loads(_FILE.read_text("utf-8"))["signal"]
+    )
 
 
-def _signal(code: str, **said: list[str]) -> Signal:
-    words = said.get("words")
+def _signal(code: str, **declared: list[str]) -> Signal:
+    patterns = declared.get("words")
     return Signal(
         code=code,
-        conditions=tuple(said.get("conditions", ())),
-        sqlstates=tuple(said.get("sqlstates", ())),
-        classes=frozenset(said.get("classes", ())),
-        answers=frozenset(said.get("answers", ())),
-        errnos=frozenset(said.get("errnos", ())),
-        words=re.compile("|".join(words), re.IGNORECASE) if words else None,
+        conditions=tuple(declared.get("conditions", ())),
+        sqlstates=tuple(declared.get("sqlstates", ())),
+        classes=frozenset(declared.get("classes", ())),
+        answers=frozenset(declared.get("answers", ())),
+        errnos=frozenset(declared.get("errnos", ())),
+        pattern=re.compile("|".join(patterns), re.IGNORECASE) if patterns else None,
     )

@@ -1,1 +1,1 @@
-"""What happened: the audit log, runs, requests, leases. Written by us, read by everybody."""
+"""What happened: the audit log, runs, requests, leases. Goldsmith writes it, anybody reads it."""

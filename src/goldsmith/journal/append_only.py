@@ -1,7 +1,7 @@
-"""The audit log is append-only: the database itself refuses changes, whoever asks.
+"""The audit log is append-only: triggers in the database refuse changes, whoever makes them.
 
-Events are forgotten through one marked path: a row in `retention_pass`, in the same
-transaction, says up to when (`retention.py`). Nothing ever changes an event.
+Only retention (`retention.py`) deletes events: a row in `retention_pass`, in the same
+transaction, allows deleting events up to a time. Nothing ever changes an event.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SQLITE = (
     "CREATE TRIGGER audit_log_no_delete BEFORE DELETE ON audit_log"
     " WHEN NOT EXISTS (SELECT 1 FROM retention_pass WHERE OLD.at < older_than)"
     f" BEGIN SELECT RAISE(ABORT, '{_SAYS}: {_FORGET}'); END",
-    # INSERT OR REPLACE removes the old row without telling a delete trigger.
+    # INSERT OR REPLACE removes the old row without firing a delete trigger.
     "CREATE TRIGGER audit_log_no_replace BEFORE INSERT ON audit_log"
     " WHEN EXISTS (SELECT 1 FROM audit_log WHERE event_id = NEW.event_id)"
     f" BEGIN SELECT RAISE(ABORT, '{_SAYS}: an event is never changed'); END",
@@ -44,5 +44,5 @@ END $$""",
     " FOR EACH STATEMENT EXECUTE FUNCTION goldsmith_append_only()",
 )
 
-#: The statements that make it so, for each database.
+#: The statements that create the triggers, for each database.
 STATEMENTS: Mapping[str, tuple[str, ...]] = {"sqlite": _SQLITE, "postgresql": _POSTGRESQL}

@@ -1,4 +1,4 @@
-"""The database's clock: leases, waits and durations are measured by it, never by our own."""
+"""The database's clock: it measures leases, waits and durations, never this machine's clock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SQLITE = "strftime('%Y-%m-%d %H:%M:%f000', 'now'{later})"
 
 
 class Now(FunctionElement[datetime]):
-    """This moment."""
+    """The current time."""
 
     name = "goldsmith_now"
     type = Moment()
@@ -24,7 +24,7 @@ class Now(FunctionElement[datetime]):
 
 
 class Later(FunctionElement[datetime]):
-    """So many seconds from now."""
+    """The current time plus a number of seconds."""
 
     name = "goldsmith_later"
     type = Moment()
@@ -32,14 +32,14 @@ class Later(FunctionElement[datetime]):
 
 
 class Seconds(FunctionElement[float]):
-    """How long it took from one moment to another."""
+    """The seconds between two times."""
 
     name = "goldsmith_seconds"
     type = sa.Double()
     inherit_cache = True
 
 
-#: One for all: a statement is built once for each expression in it.
+#: One shared instance: `row_storage` caches statements by the expressions in them.
 _NOW = Now()
 
 
@@ -48,7 +48,7 @@ def now() -> Now:
 
 
 def moment(at: datetime | None) -> Any:
-    """The moment somebody chose, or else this one."""
+    """The given time, or the current time if none is given."""
     return now() if at is None else at
 
 
@@ -62,7 +62,7 @@ def seconds(start: sa.ColumnElement[Any], end: sa.ColumnElement[Any]) -> Seconds
 
 
 def read_clock(connection: sa.Connection) -> datetime:
-    """What the database's clock says."""
+    """The current time by the database's clock."""
     return connection.execute(sa.select(now())).scalar_one()
 
 
@@ -71,7 +71,7 @@ def _now_sqlite(_element: Now, _compiler: Any, **_: Any) -> str:
     return _SQLITE.format(later="")
 
 
-# Not now(): it stands still during a transaction.
+# Not now(), which stays at the start of the transaction.
 @compiles(Now, "postgresql")
 def _now_postgresql(_element: Now, _compiler: Any, **_: Any) -> str:
     return "clock_timestamp()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import tables, tables_of_healing
+from goldsmith.journal import healing_tables, tables, tables_of_ledgers
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -13,7 +13,7 @@ audit_log = define(
     sa.Index("ix_audit_log_request", "request_id", "event_id"),
     sa.Index("ix_audit_log_pipeline", "pipeline_id", "event_id"),
 )
-# SQLite would hand out the ids of forgotten events again.
+# Without it SQLite would reuse the ids of deleted events.
 audit_log.dialect_options["sqlite"]["autoincrement"] = True
 requests = define(tables.Request.table, sa.Index("ix_requests_due", "status", "not_before"))
 runs = define(
@@ -39,22 +39,27 @@ input_files = define(tables.InputFile.table, sa.Index("ix_input_files_stage_run"
 input_snapshots = define(
     tables.InputSnapshot.table, sa.Index("ix_input_snapshots_stage_run", "stage_run_id")
 )
+stage_ledgers = define(
+    tables_of_ledgers.StageLedger.table,
+    sa.Index("ix_stage_ledgers_target", "target_id"),
+    sa.Index("ix_stage_ledgers_stage", "pipeline_id", "stage_order"),
+)
 restores = define(tables.Restore.table, sa.Index("ix_restores_dataset", "dataset_id", "ended_at"))
 kept_schemas = define(tables.KeptSchema.table)
 sql_facts = define(tables.SqlFacts.table)
 healing_uses = define(
-    tables_of_healing.HealingUse.table,
+    healing_tables.HealingUse.table,
     sa.Index("ix_healing_uses_pair", "error_code", "remedy", "at"),
     sa.Index("ix_healing_uses_request", "request_id"),
     sa.Index("ix_healing_uses_at", "at"),
 )
-files_aside = define(tables_of_healing.FileAside.table)
+files_aside = define(healing_tables.FileAside.table)
 incidents = define(
-    tables_of_healing.Incident.table,
+    healing_tables.Incident.table,
     sa.Index("ix_incidents_about", "about", "status"),
     sa.Index("ix_incidents_status", "status"),
 )
-outbox = define(tables_of_healing.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
+outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
 
 OBSERVED = (
     audit_log,
@@ -67,6 +72,7 @@ OBSERVED = (
     verdicts,
     input_files,
     input_snapshots,
+    stage_ledgers,
     restores,
     kept_schemas,
     sql_facts,

@@ -1,4 +1,4 @@
-"""What a word means to `why`: a pipeline, a stage, a dataset, a run, a request, everything."""
+"""Find what the argument of `why` names: a pipeline, stage, dataset, run, request, everything."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from goldsmith.journal.errors import UnknownEntity
-from goldsmith.journal.look import Look
+from goldsmith.journal.status_query import StatusConnection
 
 _KNOWN: dict[str, str] = {
     "pipeline": "SELECT pipeline_id AS id FROM pipelines WHERE pipeline_id = :id",
@@ -21,10 +21,10 @@ _KNOWN: dict[str, str] = {
     " UNION SELECT run_id FROM stage_runs WHERE stage_run_id = :id AND run_id IS NOT NULL",
     "request": "SELECT request_id AS id FROM requests WHERE request_id = :id",
 }
-#: What a bare word is looked for as, in this order.
+#: The kinds a name without a prefix is looked up as, in this order.
 _BARE = ("pipeline", "dataset", "stage", "run", "request")
 #: A source or a target is a dataset.
-_WORDS = {**{kind: kind for kind in _BARE}, "source": "dataset", "target": "dataset"}
+_KIND_OF_PREFIX = {**{kind: kind for kind in _BARE}, "source": "dataset", "target": "dataset"}
 
 _NAMES = (
     "SELECT pipeline_id AS id FROM pipelines",
@@ -37,7 +37,7 @@ _NAMES = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entity:
-    """Something with a name that reasons can be given for."""
+    """Something whose state `why` can explain."""
 
     kind: str
     id: str
@@ -46,28 +46,28 @@ class Entity:
         return "everything" if self.kind == "everything" else f"{self.kind}:{self.id}"
 
 
-def find(look: Look, word: str) -> Entity:
-    """What a word means; an error with the nearest names where it means nothing."""
-    if word in ("everything", "everything:*"):
+def find(look: StatusConnection, text: str) -> Entity:
+    """The entity with this name; raises UnknownEntity with similar names if there is none."""
+    if text in ("everything", "everything:*"):
         return Entity(kind="everything", id="*")
-    said, colon, rest = word.partition(":")
-    if colon and said in _WORDS:
-        wanted: tuple[str, ...] = (_WORDS[said],)
+    prefix, colon, rest = text.partition(":")
+    if colon and prefix in _KIND_OF_PREFIX:
+        wanted: tuple[str, ...] = (_KIND_OF_PREFIX[prefix],)
         name = rest
     else:
-        wanted, name = _BARE, word
+        wanted, name = _BARE, text
     for kind in wanted:
         row = look.row(_KNOWN[kind], id=name)
         if row is not None:
             return Entity(kind=kind, id=_id(row, name))
-    raise UnknownEntity(entity=word, near=_nearest(look, name))
+    raise UnknownEntity(entity=text, suggestions=_nearest(look, name))
 
 
 def _id(row: dict[str, Any], name: str) -> str:
-    # A stage run's id leads to its run.
+    # The id of a stage run is replaced by the id of its run.
     return str(row.get("id") or name)
 
 
-def _nearest(look: Look, name: str) -> tuple[str, ...]:
+def _nearest(look: StatusConnection, name: str) -> tuple[str, ...]:
     known = {str(row["id"]) for sql in _NAMES for row in look.rows(sql)}
     return tuple(get_close_matches(name, sorted(known), n=3, cutoff=0.6))

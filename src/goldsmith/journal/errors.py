@@ -1,4 +1,4 @@
-"""What can be wrong with asking or telling the journal."""
+"""Errors of reading from and writing to the journal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goldsmith.errors import GoldsmithError
 
 @dataclass(eq=False, kw_only=True)
 class LeaseLost(GoldsmithError):
-    """Somebody else took over what this process was writing."""
+    """Another process acquired the lease of the target this process was writing."""
 
     transient = True
     exit_code = 1
@@ -32,14 +32,14 @@ class UnknownRun(GoldsmithError):
     """There is no such run."""
 
     run_id: str
-    near: tuple[str, ...] = ()
+    suggestions: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"There is no run '{self.run_id}'."
 
     @property
     def hint(self) -> str:
-        meant = f"Did you mean {' or '.join(self.near)}? " if self.near else ""
+        meant = f"Did you mean {' or '.join(self.suggestions)}? " if self.suggestions else ""
         return f"{meant}`goldsmith runs list` shows the newest."
 
 
@@ -76,7 +76,7 @@ class UnknownRequest(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class RequestElsewhere(GoldsmithError):
-    """A request does not stand where it would have to for this."""
+    """The request's status does not allow this change."""
 
     exit_code = 1
 
@@ -99,13 +99,13 @@ class UnknownEntity(GoldsmithError):
     """Nothing in the catalog or the journal has this name."""
 
     entity: str
-    near: tuple[str, ...]
+    suggestions: tuple[str, ...]
 
     def __str__(self) -> str:
         return f"Nothing is called '{self.entity}': no pipeline, dataset, stage, run or request."
 
     @property
     def hint(self) -> str:
-        if self.near:
-            return f"Did you mean {' or '.join(self.near)}?"
+        if self.suggestions:
+            return f"Did you mean {' or '.join(self.suggestions)}?"
         return "Say pipeline:ID, stage:ID-ORDER, dataset:ID, run:ID, request:ID or everything."

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from goldsmith.journal import events_of_healing
-from goldsmith.journal.event import Event, LeaseEvent, RunEnded, StageEnded, StageEvent
-from goldsmith.journal.events_of_healing import RemedyChosen as RemedyChosen
-from goldsmith.journal.events_of_healing import RetryScheduled as RetryScheduled
+from goldsmith.journal import healing_events
+from goldsmith.journal.event_base import Event, LeaseEvent, RunEnded, StageEnded, StageEvent
+from goldsmith.journal.healing_events import RemedyChosen as RemedyChosen
+from goldsmith.journal.healing_events import RetryScheduled as RetryScheduled
 from goldsmith.journal.tables import AuditEvent
 
 
@@ -30,7 +30,7 @@ class RunRequested(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestWaiting(Event):
-    """A request was looked at and has to wait, for this reason."""
+    """A request was considered and has to wait, for this reason."""
 
     status: str | None = "waiting"
     because: str
@@ -39,7 +39,7 @@ class RequestWaiting(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestTaken(Event):
-    """A worker carries a request out."""
+    """A worker took a request to run it."""
 
     status: str | None = "running"
     worker: str
@@ -48,7 +48,7 @@ class RequestTaken(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestRequeued(Event):
-    """A request waits again: its worker died, or what stopped it was released."""
+    """A request waits again: its worker died, it is retried, or its stop was released."""
 
     status: str | None = "waiting"
     because: str
@@ -58,7 +58,7 @@ class RequestRequeued(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestEnded(Event):
-    """A request is over: done, failed, stopped or cancelled."""
+    """A request ended: done, failed, stopped or cancelled."""
 
     because: str | None = None
     run_ids: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class RequestEnded(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStarted(Event):
-    """A pipeline began to be carried out."""
+    """A run of a pipeline began."""
 
     status: str | None = "running"
     started_at: datetime | None = None
@@ -94,7 +94,7 @@ class RunFailed(RunEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunStopped(RunEnded):
-    """A run was stopped by a flag or a person, with nothing half-done."""
+    """A run was stopped by a flag or a person; nothing is half published."""
 
     status: str | None = "stopped"
 
@@ -108,14 +108,14 @@ class RunInterrupted(RunEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunBlocked(RunEnded):
-    """A run could not go on because what it reads failed or was stopped."""
+    """A run could not go on because its input failed or was stopped."""
 
     status: str | None = "blocked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageStarted(StageEvent):
-    """A try at a stage began."""
+    """An attempt at a stage began."""
 
     status: str | None = "running"
     started_at: datetime | None = None
@@ -125,7 +125,7 @@ class StageStarted(StageEvent):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageStepped(StageEvent):
-    """A stage came to its next step."""
+    """A stage run reached its next step."""
 
     status: str | None = "running"
     step: str
@@ -141,7 +141,7 @@ class StageSkipped(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageBlocked(StageEnded):
-    """A stage could not run because what it reads failed or was stopped."""
+    """A stage could not run because its input failed or was stopped."""
 
     status: str | None = "blocked"
     because: str
@@ -149,7 +149,7 @@ class StageBlocked(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageFinished(StageEnded):
-    """A stage was published, with what it read, wrote and kept aside."""
+    """A stage was published, with what it read, wrote and quarantined."""
 
     status: str | None = "succeeded"
     rows_read: int | None = None
@@ -159,13 +159,13 @@ class StageFinished(StageEnded):
     bytes_read: int | None = None
     bytes_written: int | None = None
     snapshot: str | None = None
-    #: Published by a process that died before it could say so; the target knew.
+    #: The process died between publishing and recording; recovery found the rows in the target.
     recognised: bool | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageFailed(StageEnded):
-    """A try at a stage failed; nothing of it was published."""
+    """An attempt at a stage failed; nothing of it was published."""
 
     status: str | None = "failed"
     error_code: str
@@ -175,7 +175,7 @@ class StageFailed(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageStopped(StageEnded):
-    """A stage was stopped: the four times that prove it, and tasks that would not die."""
+    """A stage was stopped: the four times that prove it, and tasks that did not end."""
 
     status: str | None = "stopped"
     because: str
@@ -188,7 +188,7 @@ class StageStopped(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageInterrupted(StageEnded):
-    """A try at a stage was found whose process had died before it published."""
+    """An attempt at a stage was found whose process had died before it published."""
 
     status: str | None = "interrupted"
     because: str
@@ -196,7 +196,7 @@ class StageInterrupted(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerdictGiven(StageEvent):
-    """A check said yes or no of a dataset, and because."""
+    """Not recorded yet: a check of a dataset passed or failed, and why."""
 
     dataset_id: str | None = None
     rule_set_id: str | None = None
@@ -209,28 +209,28 @@ class VerdictGiven(StageEvent):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CheckFailed(VerdictGiven):
-    """A check that may hold data back did not hold."""
+class CheckFailedEvent(VerdictGiven):
+    """Not recorded yet: a check that can quarantine, drop or fail did not pass."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeaseTaken(LeaseEvent):
-    """A process may write a place now, and whoever held it before may not."""
+    """A process acquired the lease of a target; its earlier holder may no longer write."""
 
     taken_from: str | None = None
     because: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LeaseLost(LeaseEvent):
-    """A process found that another one had taken over its place."""
+class LeaseLostEvent(LeaseEvent):
+    """A process found that another process had acquired its lease."""
 
     holder: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WorkerEnded(Event):
-    """A worker process ended or was ended, and what it carried out waits again."""
+class WorkerEndedEvent(Event):
+    """Not recorded yet: a worker process ended, and its requests were requeued."""
 
     worker: str
     because: str
@@ -239,7 +239,7 @@ class WorkerEnded(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FlagSeen(Event):
-    """A process saw a flag change and acts on it."""
+    """Not recorded yet: a process saw a flag change and acts on it."""
 
     entity_type: str
     entity_id: str
@@ -263,7 +263,7 @@ class CatalogApplied(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogUndone(Event):
-    """Changes of declared rows were taken back."""
+    """Changes of declared rows were undone."""
 
     revision: int
     rows: int
@@ -274,7 +274,7 @@ class CatalogUndone(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogMigrated(Event):
-    """The catalog's tables were brought to a newer version."""
+    """Not recorded yet: the catalog's tables were migrated to a newer version."""
 
     from_version: str | None = None
     to_version: str
@@ -283,7 +283,7 @@ class CatalogMigrated(Event):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetRestored(Event):
-    """A dataset was taken back to an earlier state, and its ledgers with it."""
+    """A dataset was restored to an earlier snapshot, and its ledgers with it."""
 
     dataset_id: str
     to_snapshot: str
@@ -301,8 +301,20 @@ class DatasetMaintained(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RowsDiscarded(Event):
+    """Somebody removed quarantined rows of a dataset for good."""
+
+    dataset_id: str
+    discard_id: str
+    rows: int
+    because: str | None = None
+    #: The rows are of stage runs that were not published: their input is read again.
+    unpublished: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EventsForgotten(Event):
-    """Old events and what belongs to them were forgotten, as retention says."""
+    """Old events, runs and requests were deleted by retention."""
 
     before: datetime
     events: int
@@ -310,16 +322,16 @@ class EventsForgotten(Event):
     requests: int
 
 
-#: Every kind of event by its name, as it stands in `audit_log.kind`.
+#: Every kind of event by its name in `audit_log.kind`.
 EVENTS: Mapping[str, type[Event]] = {
-    name: kind
-    for module in (globals(), vars(events_of_healing))
+    name.removesuffix("Event"): kind
+    for module in (globals(), vars(healing_events))
     for name, kind in list(module.items())
     if isinstance(kind, type) and issubclass(kind, Event) and kind.__module__ == module["__name__"]
 }
 
 
 def event_of(row: AuditEvent) -> Event | None:
-    """The event a row holds; None for a kind this version does not know."""
+    """The event of a row; None for a kind this version does not know."""
     kind = EVENTS.get(row.kind or "")
     return None if kind is None else kind.from_row(row)

@@ -1,35 +1,42 @@
-"""Remedies that were used, whether they helped, and files that were set aside."""
+"""Record which remedies were used, whether they helped, and which files are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 
-from goldsmith.journal import events_of_healing as events
-from goldsmith.journal import stored
+from goldsmith.journal import healing_events as events
+from goldsmith.journal import row_storage
 from goldsmith.journal.clock import moment, now
-from goldsmith.journal.definitions import files_aside, healing_uses, runs, stage_runs
+from goldsmith.journal.definitions import files_aside, healing_uses, requests, runs, stage_runs
+from goldsmith.journal.healing_tables import FileAside, HealingUse, RemedyOutcome
 from goldsmith.journal.journal import Journal
+from goldsmith.journal.status_query import IS_REPLAY
 from goldsmith.journal.tables import RunStatus, StageRun
-from goldsmith.journal.tables_of_healing import FileAside, HealingUse, Outcome
+
+#: The value of `did` for a remedy that raised an error.
+FAILED_ITSELF = "failed"
 
 
 def use(journal: Journal, used: HealingUse, *, connection: sa.Connection) -> HealingUse:
-    """Write down that a remedy is used, with the event."""
-    kept = stored.insert(connection, used, at=moment(used.at))
+    """Record that a remedy is used, or that it failed itself, with the event."""
+    kept = row_storage.insert(connection, used, at=moment(used.at))
+    about: dict[str, Any] = {
+        "pipeline_id": kept.pipeline_id,
+        "stage_order": kept.stage_order,
+        "request_id": kept.request_id,
+        "run_id": kept.run_id,
+        "stage_run_id": kept.stage_run_id,
+        "remedy": str(kept.remedy),
+        "error_code": str(kept.error_code),
+    }
     journal.record(
-        events.RemedyChosen(
-            pipeline_id=kept.pipeline_id,
-            stage_order=kept.stage_order,
-            request_id=kept.request_id,
-            run_id=kept.run_id,
-            stage_run_id=kept.stage_run_id,
-            remedy=str(kept.remedy),
-            error_code=str(kept.error_code),
-            resolution=str(kept.because),
-        ),
+        events.RemedyFailed(**about, because=str(kept.because))
+        if kept.did == FAILED_ITSELF
+        else events.RemedyChosen(**about, resolution=str(kept.because)),
         connection=connection,
     )
     return kept
@@ -45,46 +52,70 @@ def uses(
     connection: sa.Connection | None = None,
 ) -> list[HealingUse]:
     """Uses of remedies, the newest first."""
-    asked = sa.select(healing_uses).order_by(healing_uses.c.at.desc(), healing_uses.c.use_id)
+    query = sa.select(healing_uses).order_by(healing_uses.c.at.desc(), healing_uses.c.use_id)
     if since is not None:
-        asked = asked.where(healing_uses.c.at >= since)
+        query = query.where(healing_uses.c.at >= since)
     for column, wanted in (
         (healing_uses.c.error_code, error_code),
         (healing_uses.c.pipeline_id, pipeline_id),
     ):
         if wanted is not None:
-            asked = asked.where(column == wanted)
+            query = query.where(column == wanted)
     with journal.reading(connection) as reading:
-        return stored.select(reading, HealingUse, asked.limit(most))
+        return row_storage.select(reading, HealingUse, query.limit(most))
+
+
+#: The sentence for each kind of remedy event.
+_SENTENCES = {
+    "RemedyChosen": "{stage} failed with {code}: the remedy {remedy} was chosen: {because}",
+    "RemedyFailed": "{stage} failed with {code}: the remedy {remedy} failed itself: {because}",
+    "StageHealed": "{stage} was healed of {code} by the remedy {remedy}",
+    "RemedyDidNotHelp": "{stage} failed with {code} again: the remedy {remedy} did not help",
+}
+
+
+def remedy_sentences(journal: Journal, run_id: str) -> list[str]:
+    """Sentences about the remedies used in a run and whether they helped, in order."""
+    return [
+        _SENTENCES[str(event.kind)].format(
+            stage=f"{event.pipeline_id}-{event.stage_order}",
+            code=event.error_code,
+            remedy=event.facts.get("remedy"),
+            because=event.resolution or event.facts.get("because"),
+        )
+        for event in journal.read(run_id=run_id, kinds=tuple(_SENTENCES))
+    ]
 
 
 def judge(
     journal: Journal, request_id: str, ended: Collection[StageRun], *, connection: sa.Connection
 ) -> list[HealingUse]:
-    """Say of the remedies used in a request whether the stages got past their errors."""
-    asked = sa.select(healing_uses).where(
+    """Record whether the remedies used in a request got their stages past the errors."""
+    query = sa.select(healing_uses).where(
         healing_uses.c.request_id == request_id,
-        healing_uses.c.outcome == Outcome.PENDING.value,
+        healing_uses.c.outcome == RemedyOutcome.PENDING.value,
         healing_uses.c.did != "hold",
     )
     judged = []
-    by_stage = {(one.pipeline_id, one.stage_order): one for one in ended}
-    for pending in stored.select(connection, HealingUse, asked):
+    by_stage = {(ended_run.pipeline_id, ended_run.stage_order): ended_run for ended_run in ended}
+    for pending in row_storage.select(connection, HealingUse, query):
         stage_run = by_stage.get((pending.pipeline_id, pending.stage_order))
         helped = None if stage_run is None else _helped(pending, stage_run)
         if stage_run is None or helped is None or stage_run.stage_run_id == pending.stage_run_id:
             continue
-        outcome = Outcome.HELPED if helped else Outcome.FAILED
+        outcome = RemedyOutcome.HELPED if helped else RemedyOutcome.FAILED
         mine = {"use_id": pending.use_id}
-        kept = stored.update(connection, HealingUse, mine, outcome=outcome.value, judged_at=now())
-        assert kept is not None
-        judged.append(kept)
-        journal.record(_said(kept, stage_run), connection=connection)
+        updated = row_storage.update(
+            connection, HealingUse, mine, outcome=outcome.value, judged_at=now()
+        )
+        assert updated is not None
+        judged.append(updated)
+        journal.record(_outcome_event(updated, stage_run), connection=connection)
     return judged
 
 
 def _helped(use: HealingUse, stage_run: StageRun) -> bool | None:
-    """The attempt got past the error; None where it did not come that far."""
+    """Whether the attempt got past the error; None if it did not get that far."""
     if stage_run.status in (RunStatus.SUCCEEDED, RunStatus.SKIPPED):
         return True
     if stage_run.status == RunStatus.FAILED:
@@ -92,7 +123,9 @@ def _helped(use: HealingUse, stage_run: StageRun) -> bool | None:
     return None
 
 
-def _said(use: HealingUse, stage_run: StageRun) -> events.StageHealed | events.RemedyDidNotHelp:
+def _outcome_event(
+    use: HealingUse, stage_run: StageRun
+) -> events.StageHealed | events.RemedyDidNotHelp:
     about = {
         "pipeline_id": use.pipeline_id,
         "stage_order": use.stage_order,
@@ -102,17 +135,17 @@ def _said(use: HealingUse, stage_run: StageRun) -> events.StageHealed | events.R
         "remedy": str(use.remedy),
         "error_code": str(use.error_code),
     }
-    if use.outcome == Outcome.HELPED:
+    if use.outcome == RemedyOutcome.HELPED:
         return events.StageHealed(**about, resolution=str(use.because))  # type: ignore[arg-type]
     return events.RemedyDidNotHelp(**about)  # type: ignore[arg-type]
 
 
 def set_aside(journal: Journal, file: FileAside, *, connection: sa.Connection) -> None:
-    """Leave a file out until somebody writes it anew; setting it aside twice is no news."""
+    """Leave a file out until it is rewritten; a second time is not recorded."""
     same = [files_aside.c[name] == getattr(file, name) for name in ("dataset_id", "path", "etag")]
     if connection.execute(sa.select(files_aside.c.path).where(*same)).first() is not None:
         return
-    kept = stored.insert(connection, file, at=now())
+    kept = row_storage.insert(connection, file, at=now())
     journal.record(
         events.FileSetAside(
             stage_run_id=kept.stage_run_id,
@@ -126,32 +159,38 @@ def set_aside(journal: Journal, file: FileAside, *, connection: sa.Connection) -
 
 
 def failures_since_success(journal: Journal, pipeline_id: str, since: datetime) -> int:
-    """How often stages of a pipeline failed since a run of it last succeeded."""
+    """How often stages of a pipeline failed since its last successful run, without replays."""
     succeeded = (
         sa.select(sa.func.max(runs.c.ended_at))
         .where(runs.c.pipeline_id == pipeline_id, runs.c.status == RunStatus.SUCCEEDED.value)
         .scalar_subquery()
     )
-    asked = sa.select(sa.func.count()).where(
+    is_replay = sa.exists().where(
+        runs.c.run_id == stage_runs.c.run_id,
+        requests.c.request_id == runs.c.request_id,
+        sa.cast(requests.c.options, sa.Text).like(IS_REPLAY),
+    )
+    query = sa.select(sa.func.count()).where(
         stage_runs.c.pipeline_id == pipeline_id,
         stage_runs.c.status == RunStatus.FAILED.value,
         stage_runs.c.started_at >= since,
+        sa.not_(is_replay),
         sa.or_(succeeded.is_(None), stage_runs.c.started_at > succeeded),
     )
     with journal.reading() as connection:
-        return int(connection.execute(asked).scalar_one())
+        return int(connection.execute(query).scalar_one())
 
 
 def failures_in_request(journal: Journal, request_id: str) -> dict[tuple[str, int], int]:
     """How often each stage failed in a request."""
-    # No condition on the status: SQLite would go through all that ever failed, by its index.
+    # No WHERE on the status: SQLite would use its index and scan every failure there ever was.
     failed = sa.case((stage_runs.c.status == RunStatus.FAILED.value, 1), else_=0)
-    asked = (
+    query = (
         sa.select(stage_runs.c.pipeline_id, stage_runs.c.stage_order, sa.func.sum(failed))
         .join(runs, runs.c.run_id == stage_runs.c.run_id)
         .where(runs.c.request_id == request_id)
         .group_by(stage_runs.c.pipeline_id, stage_runs.c.stage_order)
     )
     with journal.reading() as connection:
-        counted = connection.execute(asked).all()
+        counted = connection.execute(query).all()
     return {(name, order): int(times) for name, order, times in counted if times}

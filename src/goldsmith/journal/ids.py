@@ -1,4 +1,4 @@
-"""Ids of requests, runs and stage runs: they say what they are, and sort by when they began."""
+"""Ids of requests, runs and stage runs: they name their kind and sort by start time."""
 
 from __future__ import annotations
 

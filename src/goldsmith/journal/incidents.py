@@ -1,4 +1,4 @@
-"""Incidents: opened once for what they are about, seen to by a person, closed."""
+"""Incidents: opened once for each subject, acknowledged by a person, closed."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.errors import GoldsmithError, one_of
-from goldsmith.journal import stored
+from goldsmith.journal import row_storage
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import incidents, outbox
-from goldsmith.journal.events_of_healing import IncidentChanged, IncidentOpened
+from goldsmith.journal.healing_events import IncidentChanged, IncidentOpened
+from goldsmith.journal.healing_tables import Incident, IncidentStatus, MessageStatus
 from goldsmith.journal.journal import Journal
-from goldsmith.journal.tables_of_healing import Incident, IncidentStatus, MessageStatus
 
 _OPEN = (IncidentStatus.OPEN.value, IncidentStatus.ACKNOWLEDGED.value)
 
 
 @dataclass(eq=False, kw_only=True)
 class UnknownIncident(GoldsmithError):
-    """There is no incident of that id."""
+    """There is no incident with that id."""
 
     incident_id: str
     known: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class UnknownIncident(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class IncidentClosed(GoldsmithError):
-    """An incident that is closed stays as it is."""
+    """A closed incident cannot be changed."""
 
     incident_id: str
 
@@ -50,11 +50,11 @@ class IncidentClosed(GoldsmithError):
 def report(
     journal: Journal, incident: Incident, *, connection: sa.Connection
 ) -> tuple[Incident, bool]:
-    """Open an incident, or add to the one that is open about the same; and whether it is news."""
+    """Open an incident or update the open one of the same subject; True if new or more severe."""
     mine = (incidents.c.about == incident.about) & incidents.c.status.in_(_OPEN)
-    there = stored.select(connection, Incident, sa.select(incidents).where(mine))
+    there = row_storage.select(connection, Incident, sa.select(incidents).where(mine))
     if not there:
-        opened = stored.insert(connection, incident, opened_at=now(), last_at=now())
+        opened = row_storage.insert(connection, incident, opened_at=now(), last_at=now())
         happened = IncidentOpened(
             pipeline_id=opened.pipeline_id,
             stage_order=opened.stage_order,
@@ -70,7 +70,7 @@ def report(
         return opened, True
     before = there[0]
     worse = str(incident.severity) < str(before.severity)
-    changed = stored.update(
+    changed = row_storage.update(
         connection,
         Incident,
         {"incident_id": before.incident_id},
@@ -92,10 +92,10 @@ def report(
 
 
 def acknowledge(journal: Journal, incident_id: str, by: str) -> Incident:
-    """Somebody looks after it."""
+    """Record that somebody works on an incident."""
     with journal.writing() as connection:
         incident = _open(connection, incident_id)
-        seen = stored.update(
+        seen = row_storage.update(
             connection,
             Incident,
             {"incident_id": incident.incident_id},
@@ -116,10 +116,10 @@ def close(
     *,
     connection: sa.Connection | None = None,
 ) -> Incident:
-    """It is over; messages about it that nobody took are not sent any more."""
+    """Close an incident; cancel its messages that were never tried."""
     with journal.writing(connection) as writing:
         incident = _open(writing, incident_id)
-        closed = stored.update(
+        closed = row_storage.update(
             writing,
             Incident,
             {"incident_id": incident.incident_id},
@@ -143,18 +143,18 @@ def close(
 
 
 def open_about(about: list[str], *, connection: sa.Connection) -> list[Incident]:
-    """The open incidents about these."""
-    asked = sa.select(incidents).where(incidents.c.about.in_(about), incidents.c.status.in_(_OPEN))
-    return stored.select(connection, Incident, asked)
+    """The open incidents with these subjects."""
+    query = sa.select(incidents).where(incidents.c.about.in_(about), incidents.c.status.in_(_OPEN))
+    return row_storage.select(connection, Incident, query)
 
 
 def listed(journal: Journal, *, closed: bool = False, most: int | None = None) -> list[Incident]:
-    """Incidents, the worst first, of equally bad ones the newest; the open ones unless asked."""
-    asked = sa.select(incidents).order_by(incidents.c.severity, incidents.c.opened_at.desc())
+    """Incidents by severity, then newest first; closed ones only if `closed`."""
+    query = sa.select(incidents).order_by(incidents.c.severity, incidents.c.opened_at.desc())
     if not closed:
-        asked = asked.where(incidents.c.status.in_(_OPEN))
+        query = query.where(incidents.c.status.in_(_OPEN))
     with journal.reading() as connection:
-        return stored.select(connection, Incident, asked.limit(most))
+        return row_storage.select(connection, Incident, query.limit(most))
 
 
 def get(journal: Journal, incident_id: str) -> Incident:
@@ -164,8 +164,8 @@ def get(journal: Journal, incident_id: str) -> Incident:
 
 
 def _get(connection: sa.Connection, incident_id: str) -> Incident:
-    asked = sa.select(incidents).where(incidents.c.incident_id == incident_id)
-    found = stored.select(connection, Incident, asked)
+    query = sa.select(incidents).where(incidents.c.incident_id == incident_id)
+    found = row_storage.select(connection, Incident, query)
     if not found:
         known = sa.select(incidents.c.incident_id).where(incidents.c.status.in_(_OPEN)).limit(20)
         raise UnknownIncident(

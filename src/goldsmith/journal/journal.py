@@ -1,4 +1,4 @@
-"""The journal: record what happened, read it back. The audit log is its book."""
+"""The journal: record events in the audit log and read them back."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from goldsmith.catalog import database
 from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import audit_log
-from goldsmith.journal.event import Event
+from goldsmith.journal.event_base import Event
 from goldsmith.journal.tables import AuditEvent
 
-#: Any number that nothing else locks on.
+#: An arbitrary number that no other advisory lock uses.
 _LOCK = 7_061_974
 _RECORD = Prepared(sa.insert(audit_log))
 _RECORD_NOW = Prepared(sa.insert(audit_log).values(at=now()))
 
 
 class Journal:
-    """What happened, in the same database as the catalog."""
+    """The journal, in the same database as the catalog."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self.engine = engine
 
     @contextmanager
     def reading(self, connection: sa.Connection | None = None) -> Iterator[sa.Connection]:
-        """One consistent view of what happened, or the caller's own."""
+        """A transaction with a consistent view, or the caller's own connection."""
         if connection is not None:
             yield connection
             return
@@ -43,9 +43,10 @@ class Journal:
     ) -> Iterator[sa.Connection]:
         """One short transaction, or the caller's own; one writer at a time.
 
-        News that nobody acts on after a power cut need not be one that `lasts` by itself.
-        Event ids rise in the order of commits, so that whoever reads on from the last id it
-        saw misses none. A transaction that also changes declared rows changes those first.
+        Pass `lasts=False` for events that nobody acts on after a power cut: the commit is not
+        synced by itself. Event ids rise in commit order, so that a reader that continues after
+        the last id it saw misses none. A transaction that also changes declared rows changes
+        those first.
         """
         if connection is not None:
             _wait_for_turn(connection)
@@ -61,7 +62,7 @@ class Journal:
         at: datetime | None = None,
         connection: sa.Connection | None = None,
     ) -> None:
-        """Write events down, all or none, in the order given."""
+        """Store events in one transaction, in the order given."""
         with self.writing(connection) as writing:
             rows = [event.as_row() for event in events]
             for row in rows if at is not None else ():
@@ -80,31 +81,31 @@ class Journal:
         most: int | None = None,
         newest_first: bool = False,
     ) -> list[AuditEvent]:
-        """Events after the given one, in the order they happened unless said otherwise."""
-        place = audit_log.c.event_id
-        asked = sa.select(audit_log).where(place > since_event_id)
+        """Events after `since_event_id`, oldest first unless `newest_first`."""
+        event_id = audit_log.c.event_id
+        query = sa.select(audit_log).where(event_id > since_event_id)
         for column, wanted in (
             (audit_log.c.run_id, run_id),
             (audit_log.c.pipeline_id, pipeline_id),
             (audit_log.c.request_id, request_id),
         ):
             if wanted is not None:
-                asked = asked.where(column == wanted)
+                query = query.where(column == wanted)
         if kinds:
-            asked = asked.where(audit_log.c.kind.in_(sorted(kinds)))
-        asked = asked.order_by(place.desc() if newest_first else place).limit(most)
+            query = query.where(audit_log.c.kind.in_(sorted(kinds)))
+        query = query.order_by(event_id.desc() if newest_first else event_id).limit(most)
         with self.reading() as connection:
-            return [AuditEvent.from_storage(row) for row in connection.execute(asked)]
+            return [AuditEvent.from_storage(row) for row in connection.execute(query)]
 
     def newest(self) -> int:
-        """The id of the newest event; 0 before the first. One cheap read to see if any came."""
+        """The id of the newest event, 0 if there is none: a cheap way to see new events."""
         with self.reading() as connection:
             found = connection.execute(sa.select(sa.func.max(audit_log.c.event_id))).scalar()
         return int(found or 0)
 
 
 def _wait_for_turn(connection: sa.Connection) -> None:
-    # SQLite has one writer anyway. PostgreSQL hands out ids before the commit: without this a
+    # SQLite has one writer anyway. PostgreSQL assigns ids before the commit: without this lock a
     # reader could see event 8 before event 7, and two writers could wait for each other's rows.
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))

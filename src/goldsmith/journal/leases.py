@@ -1,7 +1,7 @@
-"""Leases: who may write a place right now, with a token that only rises.
+"""Leases: which process may write a target now, with a fencing token that only rises.
 
-A lease frees itself by the database's clock; a dead process of this host is seen at once. The
-row stays when a lease is released, because the token must never go back.
+A lease expires by the database's clock; the lease of a dead process of this host is free at once.
+Releasing a lease keeps its row, because the token must never decrease.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import sqlalchemy as sa
 
 from goldsmith.catalog import database
 from goldsmith.catalog.prepared import Prepared
-from goldsmith.journal import errors, events, stored
+from goldsmith.journal import errors, events, row_storage
 from goldsmith.journal.clock import later, now
 from goldsmith.journal.definitions import leases
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner, is_gone
 from goldsmith.journal.tables import Lease
 
-#: How long a silent owner keeps a lease, and how often a living one says that it lives.
+#: How long an owner keeps a lease without a heartbeat, and how often it sends one.
 SECONDS = 15.0
 HEARTBEAT_SECONDS = 3.0
 
@@ -49,23 +49,24 @@ def acquire(
     stage_run_id: str | None = None,
     connection: sa.Connection | None = None,
 ) -> Lease | None:
-    """Take a place that is free, expired or left by a dead process; None where it is held.
+    """Acquire a lease that is free, expired or held by a dead process; None if it is held.
 
-    An owner that holds it already is refused too: two stages of one process are two writers.
+    The owner that holds it already is refused too: two stages of one process are two writers.
     """
-    # Whoever holds a lease in SQLite is of this host, and does not outlive its power either.
+    # With SQLite every owner is on this host, so after a power cut no owner is alive either:
+    # the write need not be durable.
     with journal.writing(connection, lasts=False) as writing:
-        # Whoever acquires waits for its turn, so between looking and taking nobody else can.
+        # The transaction is the only writer, so nobody can acquire between the read and the update.
         found = _look(writing, resource, keep=True)
-        before = found[0] if found else stored.insert(writing, Lease(resource=resource))
+        before = found[0] if found else _new(writing, resource)
         left = _why_free(before, found is not None and found[1])
         if left is None:
             return None
-        taken = stored.update(
+        taken = row_storage.update(
             writing,
             Lease,
             {"resource": resource},
-            token=before.token + 1,
+            token=_highest(writing) + 1,
             owner=str(owner),
             host=owner.host,
             pid=owner.pid,
@@ -74,7 +75,7 @@ def acquire(
             acquired_at=now(),
             expires_at=later(seconds),
         )
-        assert taken is not None  # it was there a moment ago, and we have the turn
+        assert taken is not None  # the row was read or inserted above, and this is the only writer
         happened = events.LeaseTaken(
             actor=taken.owner,
             run_id=run_id,
@@ -89,9 +90,23 @@ def acquire(
     return taken
 
 
+def _new(connection: sa.Connection, resource: str) -> Lease:
+    """Insert the row of a lease that nobody has held yet."""
+    return row_storage.insert(connection, Lease(resource=resource, token=0))
+
+
+def _highest(connection: sa.Connection) -> int:
+    """The highest token of all leases.
+
+    Tokens order the loads of a target. A target whose location changes, or changes back, gets
+    another lease, and its tokens must still rise.
+    """
+    return connection.execute(sa.select(sa.func.max(leases.c.token))).scalar() or 0
+
+
 def heartbeat(journal: Journal, lease: Lease, *, seconds: float = SECONDS) -> Lease:
-    """Hold on to a lease; the error LeaseLost where another process took it meanwhile."""
-    # No turn is waited for, as recording does: a crowd of writers must not cost a lease.
+    """Extend a lease; raises LeaseLost if another process acquired it."""
+    # Unlike `Journal.writing` this waits for no lock: many writers must not make a lease expire.
     with database.writing(journal.engine, lasts=False) as connection:
         kept = renew(connection, lease, seconds=seconds)
     if kept is None:
@@ -100,14 +115,14 @@ def heartbeat(journal: Journal, lease: Lease, *, seconds: float = SECONDS) -> Le
 
 
 def renew(connection: sa.Connection, lease: Lease, *, seconds: float = SECONDS) -> Lease | None:
-    """Hold on to a lease within a transaction; None where another process took it meanwhile."""
-    return stored.update(connection, Lease, _held(lease), expires_at=later(seconds))
+    """Extend a lease within a transaction; None if another process acquired it."""
+    return row_storage.update(connection, Lease, _held(lease), expires_at=later(seconds))
 
 
 def release(journal: Journal, lease: Lease, *, connection: sa.Connection | None = None) -> bool:
-    """Give a place back; False where it was lost already."""
+    """Release a lease; False if it was lost already."""
     with journal.writing(connection, lasts=False) as writing:
-        return stored.update(writing, Lease, _held(lease), **_FREED) is not None
+        return row_storage.update(writing, Lease, _held(lease), **_FREED) is not None
 
 
 def free_all(
@@ -118,7 +133,7 @@ def free_all(
     stage_run_id: str | None = None,
     connection: sa.Connection | None = None,
 ) -> int:
-    """Free what an owner, a run or a stage run holds; a stop does it where it is recorded."""
+    """Release all leases of an owner, a run or a stage run."""
     named = {"owner": owner, "run_id": run_id, "stage_run_id": stage_run_id}
     matches = [leases.c[name] == value for name, value in named.items() if value is not None]
     if not matches:
@@ -128,14 +143,14 @@ def free_all(
 
 
 def is_mine(journal: Journal, lease: Lease, *, connection: sa.Connection | None = None) -> bool:
-    """Nobody took the lease since; asked inside a transaction, nobody can until it ends."""
-    asked = _MINE if connection is None else _MINE.with_for_update()
+    """Whether the lease is still held; with a connection it stays so until the transaction ends."""
+    query = _MINE if connection is None else _MINE.with_for_update()
     with journal.reading(connection) as reading:
-        return reading.execute(asked, _held(lease)).first() is not None
+        return reading.execute(query, _held(lease)).first() is not None
 
 
 def holder(journal: Journal, resource: str) -> Lease | None:
-    """Who may write a place right now; None where it is free, expired or left by the dead."""
+    """The lease of a resource; None if it is free, expired or held by a dead process."""
     with journal.reading() as connection:
         found = _look(connection, resource)
     return None if found is None or _why_free(*found) is not None else found[0]
@@ -145,13 +160,13 @@ def _look(
     connection: sa.Connection, resource: str, *, keep: bool = False
 ) -> tuple[Lease, bool] | None:
     """The lease's row, and whether it has expired by the database's clock."""
-    asked = _LOOK_AND_KEEP if keep else _LOOK
-    found = asked.first(connection, {"resource": resource})
+    query = _LOOK_AND_KEEP if keep else _LOOK
+    found = query.first(connection, {"resource": resource})
     return None if found is None else (Lease.from_storage(found[:-1]), bool(found[-1]))
 
 
 def _why_free(lease: Lease, expired: bool) -> str | None:
-    """Why a place may be taken; empty where it was given back, None where it is held."""
+    """Why a lease may be acquired; empty if it was released, None if it is held."""
     if lease.owner is None:
         return ""
     if expired:
@@ -166,7 +181,7 @@ def _held(lease: Lease) -> dict[str, Any]:
 def _lost(journal: Journal, lease: Lease) -> errors.LeaseLost:
     held = holder(journal, lease.resource)
     new = None if held is None else held.owner
-    happened = events.LeaseLost(
+    happened = events.LeaseLostEvent(
         actor=lease.owner,
         run_id=lease.run_id,
         stage_run_id=lease.stage_run_id,

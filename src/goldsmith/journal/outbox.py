@@ -1,35 +1,35 @@
-"""The outbox: messages wait here until their receiver took them, so that none is lost."""
+"""The outbox: messages wait here until their receiver accepts them, so that none is lost."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from goldsmith.journal import stored
+from goldsmith.journal import row_storage
 from goldsmith.journal.clock import later, now
 from goldsmith.journal.definitions import outbox
-from goldsmith.journal.events_of_healing import NotificationDelayed, NotificationDelivered
+from goldsmith.journal.healing_events import NotificationDelayed, NotificationDelivered
+from goldsmith.journal.healing_tables import Message, MessageStatus
 from goldsmith.journal.journal import Journal
-from goldsmith.journal.tables_of_healing import Message, MessageStatus
 
 #: The first wait after a receiver refused, and the longest.
 _FIRST_SECONDS, _LONGEST_SECONDS = 15.0, 3600.0
 
 
 def put(message: Message, *, connection: sa.Connection) -> bool:
-    """Write a message down; the same one twice is not sent twice."""
+    """Store a message; False if the same message was stored before."""
     same = sa.select(outbox.c.message_id).where(outbox.c.message_id == message.message_id)
     if connection.execute(same).first() is not None:
         return False
-    stored.insert(connection, message, written_at=now())
+    row_storage.insert(connection, message, written_at=now())
     return True
 
 
 def take_due(journal: Journal, *, most: int = 50) -> list[Message]:
-    """Messages whose time has come, the oldest first, each for one process at a time.
+    """Take the messages that are due, oldest first; each goes to one process at a time.
 
-    One that is taken is due again after a wait: a process that dies leaves it to the next.
+    A taken message is due again after a wait, so that another process sends it if this one dies.
     """
-    asked = (
+    query = (
         sa.select(outbox)
         .where(
             outbox.c.status == MessageStatus.WAITING.value,
@@ -39,7 +39,7 @@ def take_due(journal: Journal, *, most: int = 50) -> list[Message]:
         .limit(most)
     )
     with journal.writing() as connection:
-        taken = stored.select(connection, Message, asked)
+        taken = row_storage.select(connection, Message, query)
         for message in taken:
             wait = min(_FIRST_SECONDS * 2 ** min(message.attempts, 20), _LONGEST_SECONDS)
             connection.execute(
@@ -51,9 +51,9 @@ def take_due(journal: Journal, *, most: int = 50) -> list[Message]:
 
 
 def sent(journal: Journal, message: Message) -> None:
-    """The receiver took it."""
+    """Record that the receiver accepted a message."""
     with journal.writing() as connection:
-        kept = stored.update(
+        kept = row_storage.update(
             connection,
             Message,
             {"message_id": message.message_id},
@@ -73,9 +73,9 @@ def sent(journal: Journal, message: Message) -> None:
 
 
 def refused(journal: Journal, message: Message, because: str) -> None:
-    """The receiver did not take it: it is tried again, however long that goes on."""
+    """Record that the receiver did not accept a message; it is retried without limit."""
     with journal.writing() as connection:
-        kept = stored.update(
+        kept = row_storage.update(
             connection, Message, {"message_id": message.message_id}, last_error=because
         )
         assert kept is not None

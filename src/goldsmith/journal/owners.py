@@ -1,7 +1,7 @@
-"""Owners: the processes that hold leases, told apart even when a pid is used again.
+"""Owners: the processes that hold leases, distinguished even when a pid is reused.
 
 An owner is `host:pid:start`. The host part also names the boot and the pid namespace, so that
-two containers or two machines of one name never judge each other's processes.
+two containers or machines with the same name never take each other's processes for their own.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Owner:
-    """A process that may hold leases and carry out requests."""
+    """A process that may hold leases and run requests."""
 
     host: str
     pid: int
-    #: When it started, in the kernel's ticks since boot; empty where that cannot be known.
+    #: When it started, in the kernel's ticks since boot; empty if unknown.
     start: str = ""
 
     def __str__(self) -> str:
@@ -34,14 +34,14 @@ class Owner:
 
     @classmethod
     def parse(cls, text: str) -> Owner | None:
-        """The owner a row names; None where it was not written by us."""
+        """The owner in a row; None if the text is not in Goldsmith's format."""
         host, _, rest = text.partition(":")
         pid, _, start = rest.partition(":")
         return cls(host=host, pid=int(pid), start=start) if pid.isdecimal() else None
 
     @property
     def is_gone(self) -> bool:
-        """Surely dead: it lived on this host and is no more. Elsewhere nobody here can say."""
+        """Certainly dead: it ran on this host and has ended. False for other hosts: unknown."""
         if self.host != this_host():
             return False
         if not _PROC.joinpath("self", "stat").exists():
@@ -51,14 +51,14 @@ class Owner:
 
 
 def is_gone(owner: str | None) -> bool:
-    """The process a row names is surely dead."""
+    """Whether the process named in a row is certainly dead."""
     parsed = Owner.parse(owner) if owner else None
     return parsed is not None and parsed.is_gone
 
 
 @cache
 def this_host() -> str:
-    """This machine, this boot, this pid namespace."""
+    """The name of this machine, with its boot and pid namespace."""
     name = socket.gethostname().replace(":", "_")
     try:
         boot = _PROC.joinpath("sys/kernel/random/boot_id").read_text()[:8]
@@ -69,12 +69,12 @@ def this_host() -> str:
 
 
 def _start_of(pid: int) -> str | None:
-    """The start time of a living process; None when there is none."""
+    """The start time of a living process; None if there is no such process."""
     try:
         stat = _PROC.joinpath(str(pid), "stat").read_text()
     except OSError:
         return None
-    # The name in brackets may hold spaces and brackets of its own.
+    # The process name in brackets may itself contain spaces and brackets.
     fields = stat.rpartition(")")[2].split()
     state, start = fields[0], fields[19]
     return None if state in "ZX" else start

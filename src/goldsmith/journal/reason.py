@@ -1,4 +1,4 @@
-"""Reasons in sentences: what a row of the journal tells a person."""
+"""Turn rows of the journal into sentences that explain a state."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from goldsmith.journal.owners import is_gone
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _MOST = 25
 
-#: How a run or a stage run stands, as a verb.
+#: The status of a run or a stage run as a verb.
 _VERBS = {
     "waiting": "waits",
     "running": "is running",
@@ -24,8 +24,8 @@ _VERBS = {
     "blocked": "is blocked",
     "interrupted": "was interrupted",
 }
-#: How a request stands, as a verb.
-_ASKED = {
+#: The status of a request as a verb.
+_STATUS_TEXT = {
     "waiting": "waits",
     "running": "is being carried out",
     "done": "is done",
@@ -37,17 +37,17 @@ _ASKED = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """One thing that explains how something stands."""
+    """One fact that explains a state."""
 
     at: datetime | None
     says: str
-    #: The run, the request or the table it is written in.
+    #: The run, the request or the table the fact is from.
     id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """How something stands, and the chain of reasons, newest first."""
+    """The state of something, and the chain of reasons, newest first."""
 
     subject: str
     state: str
@@ -72,7 +72,7 @@ def answer(subject: str, state: str, because: str, reasons: Iterable[Reason]) ->
 
 
 def of_stop(row: Mapping[str, Any]) -> Reason:
-    """A row that stops something: which, by whom, why, until when."""
+    """A stop: of what, by whom, why, until when."""
     kind = row["entity_type"]
     what = kind if kind == "everything" else f"{kind}:{row['entity_id']}"
     flag = row["set_in"] == "control_flags"
@@ -83,7 +83,7 @@ def of_stop(row: Mapping[str, Any]) -> Reason:
 
 
 def of_run(row: Mapping[str, Any]) -> Reason:
-    """How a run stands."""
+    """The status of a run."""
     says = f"Run {row['run_id']} {_VERBS[row['status']]}"
     if row["status"] == "running" and is_gone(row["worker"]):
         says = f"Run {row['run_id']} was left by a process that is gone"
@@ -97,7 +97,7 @@ def of_run(row: Mapping[str, Any]) -> Reason:
 
 
 def of_stage_run(row: Mapping[str, Any]) -> Reason:
-    """How a try at a stage stands, and in which step."""
+    """The status of an attempt at a stage, and its step."""
     named = f" ({row['stage_name']})" if row["stage_name"] else ""
     says = f"Stage {row['pipeline_id']}-{row['stage_order']}{named} {_VERBS[row['status']]}"
     if row["step"] and row["status"] in ("running", "failed", "stopped", "interrupted"):
@@ -110,28 +110,36 @@ def of_stage_run(row: Mapping[str, Any]) -> Reason:
 
 
 def of_request(row: Mapping[str, Any]) -> Reason:
-    """How a request stands."""
+    """The status of a request."""
     until = ""
     if row["status"] == "waiting" and row["not_before"]:
         until = f" (not before {row['not_before']:%Y-%m-%d %H:%M:%S} UTC)"
     because = row["because"]
     if row["status"] == "waiting" and not because:
         because = "its turn has not come, or nothing that carries out requests is alive"
-    says = f"Request {row['request_id']} {_ASKED[row['status']]}{until}{_colon(because)}"
+    says = f"Request {row['request_id']} {_STATUS_TEXT[row['status']]}{until}{_colon(because)}"
     return Reason(at=row["ended_at"] or row["asked_at"], says=_sentence(says), id=row["request_id"])
 
 
 def of_event(row: Mapping[str, Any]) -> Reason:
-    """Something that happened on the way."""
+    """An event of a run or a request."""
     facts = row["facts"] or {}
-    told = row["resolution"] or facts.get("because") or facts.get("message") or row["error_code"]
+    cause = row["resolution"] or facts.get("because") or facts.get("message") or row["error_code"]
     about = facts.get("remedy") or facts.get("check_name") or facts.get("resource")
-    says = _words(row["kind"]) + (f" {about}" if about else "") + _colon(told)
+    if facts.get("remedy"):
+        about = f"{about} for {row['error_code']}"
+    says = _sentence_start(row["kind"]) + (f" {about}" if about else "") + _colon(cause)
     return Reason(at=row["at"], says=_sentence(says), id=row["run_id"] or row["request_id"])
 
 
+def of_warning(row: Mapping[str, Any]) -> Reason:
+    """A failed check that did not prevent the publish."""
+    says = f"Check {row['check_name']} ({row['severity']}) did not hold{_colon(row['message'])}"
+    return Reason(at=row["at"], says=_sentence(says), id=row["run_id"])
+
+
 def _cause(row: Mapping[str, Any]) -> str | None:
-    """The error with its code, or else what was written down as the reason."""
+    """The error with its code, or else the recorded reason."""
     if row["error_code"]:
         return f"{row['error_code']}{_colon(row['error_message'])}"
     because: str | None = row["because"]
@@ -150,7 +158,7 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
-def _words(kind: str) -> str:
+def _sentence_start(kind: str) -> str:
     """`RetryScheduled` → `Retry scheduled`."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind)
     return spaced.strip().capitalize()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from goldsmith.journal.entities import Entity, find
-from goldsmith.journal.look import Look, looking
 from goldsmith.journal.reason import (
     Answer,
     Reason,
@@ -16,7 +15,9 @@ from goldsmith.journal.reason import (
     of_run,
     of_stage_run,
     of_stop,
+    of_warning,
 )
+from goldsmith.journal.status_query import IS_REPLAY, StatusConnection, open_status_connection
 
 _STOP = "SELECT entity_type, entity_id, set_in, since, who, because, until FROM v_stops"
 _STOPS_OF_STAGES = """
@@ -45,11 +46,24 @@ _REQUEST = """
 SELECT request_id, pipelines, run_ids, status, because, asked_at, not_before, ended_at
 FROM requests
 """
-#: What happened on the way, beside the beginnings and ends of runs.
+#: Events that explain a state, apart from the start and end of runs.
 _EVENT = """
 SELECT at, kind, resolution, error_code, request_id, run_id, facts FROM audit_log
 WHERE kind IN ('RequestWaiting', 'RequestRequeued', 'FlagSeen', 'LeaseLost', 'RetryScheduled',
-  'RemedyChosen', 'StageHeld', 'StageHealed', 'FileSetAside', 'IncidentOpened', 'CheckFailed')
+  'RemedyChosen', 'RemedyFailed', 'RemedyDidNotHelp', 'StageHeld', 'StageHealed', 'FileSetAside',
+  'IncidentOpened', 'CheckFailed')
+"""
+#: Failed checks of a run's published stage runs: they only warned.
+_WARNING = """
+SELECT v.at, v.check_name, v.severity, v.message, v.run_id
+FROM stage_runs s JOIN verdicts v ON v.stage_run_id = s.stage_run_id
+WHERE s.status = 'succeeded' AND NOT v.passed AND v.severity <> 'info' AND s.run_id = :run
+"""
+#: Leaves out finished replays, which do not count for the state of their pipeline.
+_NO_REPLAY = """
+AND (status = 'running' OR NOT EXISTS (
+  SELECT 1 FROM runs r JOIN requests q ON q.request_id = r.request_id
+  WHERE r.run_id = {of}.run_id AND CAST(q.options AS TEXT) LIKE :replay))
 """
 _NEWEST = "ORDER BY started_at DESC, run_id DESC LIMIT 5"
 _STAGE = "SELECT pipeline_id, stage_order, source_id, target_id FROM stages"
@@ -57,10 +71,10 @@ _STAGE = "SELECT pipeline_id, stage_order, source_id, target_id FROM stages"
 Rows = Sequence[dict[str, Any]]
 
 
-def why(url: str, word: str) -> Answer:
-    """The answer for a pipeline, stage, dataset, run or request, or for everything."""
-    with looking(url) as look:
-        entity = find(look, word)
+def why(url: str, text: str) -> Answer:
+    """Explain the state of a pipeline, stage, dataset, run or request, or of everything."""
+    with open_status_connection(url) as look:
+        entity = find(look, text)
         match entity.kind:
             case "pipeline":
                 return _pipeline(look, entity)
@@ -76,7 +90,7 @@ def why(url: str, word: str) -> Answer:
                 return _everything(look, entity)
 
 
-def _everything(look: Look, entity: Entity) -> Answer:
+def _everything(look: StatusConnection, entity: Entity) -> Answer:
     stops = [of_stop(row) for row in look.rows(f"{_STOP} WHERE entity_type = 'everything'")]
     if stops:
         return answer(str(entity), "stopped", stops[0].says, stops)
@@ -84,7 +98,7 @@ def _everything(look: Look, entity: Entity) -> Answer:
     return answer(str(entity), "enabled", "No flag stops everything.", parts)
 
 
-def _pipeline(look: Look, entity: Entity) -> Answer:
+def _pipeline(look: StatusConnection, entity: Entity) -> Answer:
     mine = {"pipeline": entity.id}
     stops = look.rows(
         f"{_STOP} WHERE entity_type = 'everything'"
@@ -92,12 +106,19 @@ def _pipeline(look: Look, entity: Entity) -> Answer:
         **mine,
     )
     runs = look.rows(f"{_RUN} WHERE pipeline_id = :pipeline {_NEWEST}", **mine)
+    own = look.rows(
+        f"{_RUN} WHERE pipeline_id = :pipeline {_NO_REPLAY.format(of='runs')} {_NEWEST}",
+        **mine,
+        replay=IS_REPLAY,
+    )
     tries: Rows = []
-    if runs:
+    warnings: Rows = []
+    if own:
+        warnings = look.rows(_WARNING, run=own[0]["run_id"])
         tries = look.rows(
             f"{_STAGE_RUN} WHERE run_id = :run AND status NOT IN ('succeeded', 'skipped')"
             " ORDER BY stage_order DESC",
-            run=runs[0]["run_id"],
+            run=own[0]["run_id"],
         )
     waiting = _waiting(look, entity.id)
     events = look.rows(
@@ -108,14 +129,15 @@ def _pipeline(look: Look, entity: Entity) -> Answer:
         *map(of_stop, look.rows(_STOPS_OF_STAGES, **mine)),
         *map(of_run, runs),
         *map(of_stage_run, tries),
+        *map(of_warning, warnings),
         *map(of_request, waiting),
         *map(of_event, events),
     ]
-    state, because = _standing(stops, waiting, runs, [of_run(row) for row in runs])
+    state, because = _stage_state(stops, waiting, own, [of_run(row) for row in own])
     return answer(str(entity), state, because or _never_ran(look, entity.id), reasons)
 
 
-def _stage(look: Look, entity: Entity) -> Answer:
+def _stage(look: StatusConnection, entity: Entity) -> Answer:
     row = look.row(f"{_STAGE} WHERE pipeline_id || '-' || stage_order = :id", id=entity.id) or {}
     mine = {"pipeline": row["pipeline_id"], "place": row["stage_order"]}
     stops = look.rows(
@@ -126,7 +148,10 @@ def _stage(look: Look, entity: Entity) -> Answer:
         target=row["target_id"],
     )
     tries = look.rows(
-        f"{_STAGE_RUN} WHERE pipeline_id = :pipeline AND stage_order = :place {_NEWEST}", **mine
+        f"{_STAGE_RUN} WHERE pipeline_id = :pipeline AND stage_order = :place"
+        f" {_NO_REPLAY.format(of='stage_runs')} {_NEWEST}",
+        **mine,
+        replay=IS_REPLAY,
     )
     events = look.rows(
         f"{_EVENT} AND pipeline_id = :pipeline AND stage_order = :place"
@@ -134,13 +159,23 @@ def _stage(look: Look, entity: Entity) -> Answer:
         **mine,
     )
     waiting = _waiting(look, row["pipeline_id"])
-    told = [of_stage_run(each) for each in tries]
-    reasons = [*map(of_stop, stops), *told, *map(of_request, waiting), *map(of_event, events)]
-    state, because = _standing(stops, waiting, tries, told)
+    attempts = [of_stage_run(each) for each in tries]
+    warnings: Rows = []
+    if tries:
+        newest = {"run": tries[0]["run_id"], "place": row["stage_order"]}
+        warnings = look.rows(f"{_WARNING} AND s.stage_order = :place", **newest)
+    reasons = [
+        *map(of_stop, stops),
+        *attempts,
+        *map(of_warning, warnings),
+        *map(of_request, waiting),
+        *map(of_event, events),
+    ]
+    state, because = _stage_state(stops, waiting, tries, attempts)
     return answer(str(entity), state, because or _never_ran(look, row["pipeline_id"]), reasons)
 
 
-def _dataset(look: Look, entity: Entity) -> Answer:
+def _dataset(look: StatusConnection, entity: Entity) -> Answer:
     writers = look.rows(
         f"{_STAGE} WHERE target_id = :id ORDER BY pipeline_id, stage_order", id=entity.id
     )
@@ -152,50 +187,51 @@ def _dataset(look: Look, entity: Entity) -> Answer:
             _stage(look, Entity(kind="stage", id=f"{row['pipeline_id']}-{row['stage_order']}"))
             for row in writers
         ]
-        reasons = [reason for one in answers for reason in one.reasons]
+        reasons = [reason for found in answers for reason in found.reasons]
         because = f"{answers[0].subject} writes it. {answers[0].because}"
         stopped = [*map(of_stop, stops), *reasons]
         return answer(str(entity), answers[0].state, because, stopped)
     if stops:
-        told = [of_stop(row) for row in stops]
-        return answer(str(entity), "stopped", told[0].says, told)
+        stop_reasons = [of_stop(row) for row in stops]
+        return answer(str(entity), "stopped", stop_reasons[0].says, stop_reasons)
     readers = look.rows(f"{_STAGE} WHERE source_id = :id", id=entity.id)
     read_by = ", ".join(f"stage:{row['pipeline_id']}-{row['stage_order']}" for row in readers)
     because = f"No stage writes it; {f'it is read by {read_by}' if read_by else 'none reads it'}."
     return answer(str(entity), "not written", because, ())
 
 
-def _run(look: Look, entity: Entity) -> Answer:
+def _run(look: StatusConnection, entity: Entity) -> Answer:
     run = look.rows(f"{_RUN} WHERE run_id = :id", id=entity.id)[0]
     tries = look.rows(f"{_STAGE_RUN} WHERE run_id = :id ORDER BY stage_order", id=entity.id)
-    asked = look.rows(f"{_REQUEST} WHERE request_id = :id", id=run["request_id"])
+    requested = look.rows(f"{_REQUEST} WHERE request_id = :id", id=run["request_id"])
     events = look.rows(f"{_EVENT} AND run_id = :id ORDER BY event_id DESC LIMIT 20", id=entity.id)
-    told = of_run(run)
+    reason = of_run(run)
     reasons = [
-        told,
+        reason,
         *map(of_stage_run, tries),
-        *map(of_request, asked),
+        *map(of_warning, look.rows(_WARNING, run=entity.id)),
+        *map(of_request, requested),
         *map(of_event, events),
     ]
-    return answer(str(entity), run["status"], told.says, reasons)
+    return answer(str(entity), run["status"], reason.says, reasons)
 
 
-def _request(look: Look, entity: Entity) -> Answer:
+def _request(look: StatusConnection, entity: Entity) -> Answer:
     request = look.rows(f"{_REQUEST} WHERE request_id = :id", id=entity.id)[0]
     runs = look.rows(f"{_RUN} WHERE request_id = :id {_NEWEST}", id=entity.id)
     events = look.rows(
         f"{_EVENT} AND request_id = :id ORDER BY event_id DESC LIMIT 20", id=entity.id
     )
-    told = of_request(request)
-    reasons = [told, *map(of_run, runs), *map(of_event, events)]
-    return answer(str(entity), request["status"], told.says, reasons)
+    reason = of_request(request)
+    reasons = [reason, *map(of_run, runs), *map(of_event, events)]
+    return answer(str(entity), request["status"], reason.says, reasons)
 
 
-def _standing(
-    stops: Rows, waiting: Rows, tries: Rows, told: Sequence[Reason]
+def _stage_state(
+    stops: Rows, waiting: Rows, tries: Rows, attempts: Sequence[Reason]
 ) -> tuple[str, str | None]:
-    """How something stands: what holds it back now comes before how it went last time."""
-    running = [reason for row, reason in zip(tries, told, strict=True) if not _is_over(row)]
+    """The state and its reason: a stop or a wait now comes before the last run's result."""
+    running = [reason for row, reason in zip(tries, attempts, strict=True) if not _is_over(row)]
     if stops:
         return "stopping" if running else "stopped", of_stop(stops[0]).says
     if running:
@@ -203,7 +239,7 @@ def _standing(
     if waiting:
         return "waiting", of_request(waiting[0]).says
     if tries:
-        return tries[0]["status"], told[0].says
+        return tries[0]["status"], attempts[0].says
     return "never ran", None
 
 
@@ -211,13 +247,13 @@ def _is_over(row: dict[str, Any]) -> bool:
     return row["status"] not in ("running", "waiting")
 
 
-def _waiting(look: Look, pipeline: str) -> Rows:
-    # Which pipelines a request means is a list in the row; few wait at any time.
+def _waiting(look: StatusConnection, pipeline: str) -> Rows:
+    # `pipelines` is a JSON list, so it is filtered here; few requests wait at any time.
     waiting = look.rows(f"{_REQUEST} WHERE status = 'waiting' ORDER BY asked_at DESC")
     return [row for row in waiting if pipeline in (row["pipelines"] or ())]
 
 
-def _never_ran(look: Look, pipeline: str) -> str:
+def _never_ran(look: StatusConnection, pipeline: str) -> str:
     row = look.row("SELECT schedule FROM pipelines WHERE pipeline_id = :id", id=pipeline)
     schedule = row["schedule"] if row else None
     if schedule:

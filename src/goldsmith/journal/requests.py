@@ -1,4 +1,4 @@
-"""Requests: what was asked for, waiting with a reason, taken by one worker, over."""
+"""Requests for runs: they wait with a reason, one worker takes each, and they end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any, TypedDict, Unpack
 
 import sqlalchemy as sa
 
-from goldsmith.journal import events, stored
+from goldsmith.journal import events, row_storage
 from goldsmith.journal.clock import moment
 from goldsmith.journal.definitions import requests
 from goldsmith.journal.errors import RequestElsewhere, UnknownRequest
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Request, RequestStatus
+
+#: The option in which a request names the request it joined.
+JOINED = "joined"
 
 
 def put(
@@ -23,9 +26,9 @@ def put(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Request:
-    """Put a request into the inbox."""
+    """Store a new request, which waits for a worker."""
     with journal.writing(connection) as writing:
-        kept = stored.insert(
+        kept = row_storage.insert(
             writing,
             request,
             status=RequestStatus.WAITING.value,
@@ -54,8 +57,8 @@ def get(journal: Journal, request_id: str) -> Request:
 
 
 def due(journal: Journal, at: datetime | None = None, *, most: int | None = None) -> list[Request]:
-    """Requests that wait and whose time has come, the first asked for first."""
-    asked = (
+    """Waiting requests whose `not_before` has passed, oldest first."""
+    query = (
         sa.select(requests)
         .where(
             requests.c.status == RequestStatus.WAITING.value,
@@ -65,19 +68,21 @@ def due(journal: Journal, at: datetime | None = None, *, most: int | None = None
         .limit(most)
     )
     with journal.reading() as connection:
-        return stored.select(connection, Request, asked)
+        return row_storage.select(connection, Request, query)
 
 
-def standing(journal: Journal, status: RequestStatus, *, most: int | None = None) -> list[Request]:
-    """Requests that stand like this, the first asked for first."""
-    asked = (
+def with_status(
+    journal: Journal, status: RequestStatus, *, most: int | None = None
+) -> list[Request]:
+    """Requests with this status, oldest first."""
+    query = (
         sa.select(requests)
         .where(requests.c.status == status.value)
         .order_by(requests.c.asked_at, requests.c.request_id)
         .limit(most)
     )
     with journal.reading() as connection:
-        return stored.select(connection, Request, asked)
+        return row_storage.select(connection, Request, query)
 
 
 def wait(
@@ -89,7 +94,7 @@ def wait(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Request:
-    """Say why a request has to wait; the same reason again is not news."""
+    """Record why a request has to wait; the same reason again is not recorded."""
     with journal.writing(connection) as writing:
         before = _get(writing, request_id)
         if before.status == RequestStatus.WAITING.value and (
@@ -118,9 +123,9 @@ def take(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Request | None:
-    """Carry a request out; None where another worker was quicker or it waits no more."""
+    """Assign a waiting request to a worker; None if it no longer waits."""
     with journal.writing(connection) as writing:
-        taken = stored.update(
+        taken = row_storage.update(
             writing,
             Request,
             {"request_id": request_id, "status": RequestStatus.WAITING.value},
@@ -141,38 +146,60 @@ def take(
     return taken
 
 
-class How(TypedDict, total=False):
+class RequestEnd(TypedDict, total=False):
     """How a request ended."""
 
     because: str | None
     run_ids: Sequence[str]
-    #: Only if this worker still has it: one that slept too long has lost it to another.
+    #: End it only if this worker still has it: a worker that was silent too long may have lost it.
     worker: str | None
     actor: str | None
     at: datetime | None
     connection: sa.Connection | None
 
 
-def done(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
-    """What was asked for was carried out."""
+def done(journal: Journal, request_id: str, **how: Unpack[RequestEnd]) -> Request:
+    """End a request that succeeded."""
     return _end(journal, request_id, RequestStatus.DONE, (RequestStatus.RUNNING,), how)
 
 
-def failed(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
-    """What was asked for failed."""
+def failed(journal: Journal, request_id: str, **how: Unpack[RequestEnd]) -> Request:
+    """End a request that failed."""
     return _end(journal, request_id, RequestStatus.FAILED, (RequestStatus.RUNNING,), how)
 
 
-def stopped(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
-    """What was asked for was stopped; a release puts it back with `requeue`."""
+def stopped(journal: Journal, request_id: str, **how: Unpack[RequestEnd]) -> Request:
+    """End a request that was stopped; releasing the stop puts it back with `requeue`."""
     where = (RequestStatus.RUNNING, RequestStatus.WAITING)
     return _end(journal, request_id, RequestStatus.STOPPED, where, how)
 
 
-def cancel(journal: Journal, request_id: str, **how: Unpack[How]) -> Request:
-    """Nobody wants it any more; what already runs has to be stopped instead."""
+def cancel(journal: Journal, request_id: str, **how: Unpack[RequestEnd]) -> Request:
+    """Cancel a request that does not run; a running one has to be stopped instead."""
     where = (RequestStatus.WAITING, RequestStatus.FAILED, RequestStatus.STOPPED)
     return _end(journal, request_id, RequestStatus.CANCELLED, where, how)
+
+
+def join(journal: Journal, request_id: str, other: str) -> Request:
+    """End a waiting request because another waiting request asks for the same."""
+    with journal.writing() as writing:
+        options = {**_get(writing, request_id).options, JOINED: other}
+        row_storage.update(
+            writing,
+            Request,
+            {"request_id": request_id, "status": RequestStatus.WAITING.value},
+            options=options,
+        )
+        because = f"it joins {other}, which waits and asks for the same"
+        how = RequestEnd(because=because, connection=writing)
+        return _end(journal, request_id, RequestStatus.CANCELLED, (RequestStatus.WAITING,), how)
+
+
+def followed(journal: Journal, request_id: str) -> str:
+    """The request that is really run: this one, or the one it joined."""
+    while (other := get(journal, request_id).options.get(JOINED)) is not None:
+        request_id = str(other)
+    return request_id
 
 
 def requeue(
@@ -191,7 +218,7 @@ def requeue(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Request:
-    """Put a request back: its worker died, it is to be tried again, or a stop was released."""
+    """Requeue a request: its worker died, it is to be retried, or a stop was released."""
     where = (RequestStatus.RUNNING, RequestStatus.FAILED, RequestStatus.STOPPED)
     values: dict[str, Any] = {"because": because, "not_before": not_before}
     if attempt is not None:
@@ -234,7 +261,7 @@ def _end(
     request_id: str,
     status: RequestStatus,
     where: Sequence[RequestStatus],
-    how: How,
+    how: RequestEnd,
 ) -> Request:
     at = how.get("at")
     with journal.writing(how.get("connection")) as writing:
@@ -271,14 +298,14 @@ def _move(
     held_by: str | None = None,
     **values: Any,
 ) -> Request:
-    """Change a request that stands where it has to, in one statement."""
+    """Update a request whose status (and worker) allows it, in one statement."""
     matches: dict[str, Any] = {
         "request_id": request_id,
         "status": [status.value for status in where],
     }
     if held_by is not None:
         matches["worker"] = held_by
-    moved = stored.update(connection, Request, matches, **values)
+    moved = row_storage.update(connection, Request, matches, **values)
     if moved is None:
         found = _get(connection, request_id)
         raise RequestElsewhere(
@@ -288,13 +315,13 @@ def _move(
 
 
 def _get(connection: sa.Connection, request_id: str) -> Request:
-    asked = sa.select(requests).where(requests.c.request_id == request_id)
-    found = stored.select(connection, Request, asked)
+    query = sa.select(requests).where(requests.c.request_id == request_id)
+    found = row_storage.select(connection, Request, query)
     if not found:
         raise UnknownRequest(request_id=request_id)
     return found[0]
 
 
 def _only(pipelines: Sequence[str]) -> str | None:
-    """The pipeline of a request for one; an event has room for one name."""
+    """The pipeline if a request has only one; an event has one `pipeline_id`."""
     return pipelines[0] if len(pipelines) == 1 else None

@@ -1,4 +1,4 @@
-"""Retention: how long things are kept, and the one way to forget them."""
+"""Retention: delete old events, runs and requests."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from goldsmith.journal.definitions import (
     audit_log,
+    input_files,
     requests,
     retention_pass,
     runs,
@@ -23,7 +24,7 @@ from goldsmith.journal.tables import RunStatus
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
-    """How many rows there were to forget."""
+    """How many rows were deleted, or would be."""
 
     events: int
     runs: int
@@ -33,7 +34,7 @@ class Forgotten:
 
 
 def to_forget(journal: Journal, moment: datetime) -> Forgotten:
-    """What `forget_before` would forget; nothing is changed."""
+    """Count what `forget_before` would delete; nothing is changed."""
     with journal.reading() as connection:
         return Forgotten(
             **{
@@ -46,11 +47,12 @@ def to_forget(journal: Journal, moment: datetime) -> Forgotten:
 
 
 def forget_before(journal: Journal, moment: datetime, *, actor: str | None = None) -> Forgotten:
-    """Forget events, and runs and requests that were over, before a moment.
+    """Delete events from before a time, and runs and requests that ended before it.
 
     Each stage keeps its newest published run: the planner compares definitions with it. A run that
-    kept rows aside stays too: they count in the quarantine because it was published. The ledgers
-    of files and snapshots are no part of this: they decide what is read again.
+    quarantined rows stays: its rows count as quarantined because it was published. A run that
+    superseded such rows (it replayed them, or read their input again) stays too. The ledgers of
+    files and snapshots are not touched: they decide what is read again.
     """
     with journal.writing() as connection:
         forgotten = Forgotten(
@@ -73,7 +75,7 @@ def forget_before(journal: Journal, moment: datetime, *, actor: str | None = Non
 
 
 def _old(moment: datetime) -> dict[str, tuple[sa.Table, Any]]:
-    """What is old, in an order to forget it in: the others ask which runs are."""
+    """The conditions for old rows, in deletion order: verdicts and stage runs refer to runs."""
     old_runs = sa.select(runs.c.run_id).where(
         runs.c.ended_at < moment, ~_has_newest_success(), ~_keeps_rows_aside()
     )
@@ -91,7 +93,7 @@ def _delete(connection: sa.Connection, table: sa.Table, which: Any, moment: date
     deleting = sa.delete(table).where(which)
     if table is not audit_log:
         return connection.execute(deleting).rowcount
-    # Events are deleted through the one marked path there is for it.
+    # The trigger on audit_log allows the delete only with a row in retention_pass.
     mark = sa.func.txid_current() if connection.dialect.name == "postgresql" else 0
     connection.execute(sa.insert(retention_pass).values(transaction_id=mark, older_than=moment))
     forgotten = connection.execute(deleting).rowcount
@@ -124,7 +126,31 @@ def _keeps_rows_aside() -> Any:
         .where(
             stage_runs.c.run_id == runs.c.run_id,
             stage_runs.c.status == RunStatus.SUCCEEDED,
-            stage_runs.c.rows_quarantined > 0,
+            sa.or_(
+                stage_runs.c.rows_quarantined > 0,
+                *(_says(fact) for fact in ("supersedes", "starts_over")),
+                _read_a_rewritten_file(),
+            ),
         )
         .exists()
     )
+
+
+def _read_a_rewritten_file() -> Any:
+    mine, other = input_files.alias("mine_file"), input_files.alias("other_file")
+    return (
+        sa.select(1)
+        .where(
+            mine.c.stage_run_id == stage_runs.c.stage_run_id,
+            other.c.consumer == mine.c.consumer,
+            other.c.dataset_id == mine.c.dataset_id,
+            other.c.path == mine.c.path,
+            sa.or_(other.c.size != mine.c.size, other.c.etag != mine.c.etag),
+        )
+        .exists()
+    )
+
+
+def _says(fact: str) -> sa.ColumnElement[bool]:
+    text = sa.func.coalesce(sa.cast(stage_runs.c.facts, sa.Text), "")
+    return text.contains(f'"{fact}"', autoescape=True)

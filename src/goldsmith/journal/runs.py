@@ -1,4 +1,4 @@
-"""Runs: pipelines being carried out, and what earlier ones teach about the next."""
+"""Runs of pipelines, and what to expect of the next run from earlier ones."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from difflib import get_close_matches
 
 import sqlalchemy as sa
 
-from goldsmith.journal import events, stored
+from goldsmith.journal import events, row_storage
 from goldsmith.journal.clock import moment
 from goldsmith.journal.definitions import expectations, runs, stage_runs
 from goldsmith.journal.errors import AlreadyOver, UnknownRun
-from goldsmith.journal.event import RunEnded
+from goldsmith.journal.event_base import RunEnded
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Run, RunStatus, StageRun
 
-#: With more stages than this, reading what is known of all is quicker than so many look-ups.
+#: With more stages than this, reading the expectations of all stages is quicker.
 _FEW_STAGES = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expected:
-    """What the next run of a stage will be like, as far as the last ones tell."""
+    """The expected size and duration of a stage's next run, from its last runs."""
 
     rows: int | None
     bytes: int | None
@@ -38,9 +38,11 @@ def start_run(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Run:
-    """Write down that a pipeline is being carried out."""
+    """Record that a run of a pipeline began."""
     with journal.writing(connection) as writing:
-        started = stored.insert(writing, run, status=RunStatus.RUNNING.value, started_at=moment(at))
+        started = row_storage.insert(
+            writing, run, status=RunStatus.RUNNING.value, started_at=moment(at)
+        )
         journal.record(
             events.RunStarted(
                 actor=started.asked_by,
@@ -67,24 +69,24 @@ def finish_run(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Run:
-    """Write down how a run ended, as the event says; it ends once. Unsaid: it succeeded."""
-    said = happened or events.RunFinished()
+    """Record the end of a run, as in the event (default: it succeeded); it can end only once."""
+    event = happened or events.RunFinished()
     with journal.writing(connection) as writing:
-        ended = stored.update(
+        ended = row_storage.update(
             writing,
             Run,
             {"run_id": run_id, "ended_at": None},
-            status=said.status,
-            because=said.because,
-            error_code=getattr(said, "error_code", None),
-            error_message=getattr(said, "error_message", None),
+            status=event.status,
+            because=event.because,
+            error_code=getattr(event, "error_code", None),
+            error_message=getattr(event, "error_message", None),
             ended_at=moment(at),
         )
         if ended is None:
             over = _run(writing, run_id)
             raise AlreadyOver(what=f"Run '{run_id}'", status=over.status)
         full = replace(
-            said,
+            event,
             pipeline_id=ended.pipeline_id,
             request_id=ended.request_id,
             run_id=run_id,
@@ -104,16 +106,16 @@ def recent_runs(
     most: int | None = 20,
 ) -> list[Run]:
     """Runs, newest first."""
-    asked = sa.select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
+    query = sa.select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
     for column, wanted in (
         (runs.c.pipeline_id, pipeline_id),
         (runs.c.status, status),
         (runs.c.request_id, request_id),
     ):
         if wanted is not None:
-            asked = asked.where(column == wanted)
+            query = query.where(column == wanted)
     with journal.reading() as connection:
-        return stored.select(connection, Run, asked.limit(most))
+        return row_storage.select(connection, Run, query.limit(most))
 
 
 def run(journal: Journal, run_id: str) -> Run:
@@ -124,27 +126,27 @@ def run(journal: Journal, run_id: str) -> Run:
 
 def stage_runs_of(journal: Journal, run_id: str) -> list[StageRun]:
     """The stage runs of a run, in the order of the stages."""
-    asked = (
+    query = (
         sa.select(stage_runs)
         .where(stage_runs.c.run_id == run_id)
         .order_by(stage_runs.c.stage_order, stage_runs.c.attempt, stage_runs.c.started_at)
     )
     with journal.reading() as connection:
-        return stored.select(connection, StageRun, asked)
+        return row_storage.select(connection, StageRun, query)
 
 
 def stages_stopped(journal: Journal, run_ids: Collection[str]) -> list[str]:
     """The stages of some runs that were stopped, as `pipeline_id-stage_order`."""
-    asked = sa.select(stage_runs.c.pipeline_id, stage_runs.c.stage_order).where(
+    query = sa.select(stage_runs.c.pipeline_id, stage_runs.c.stage_order).where(
         stage_runs.c.run_id.in_(run_ids), stage_runs.c.status == RunStatus.STOPPED.value
     )
     with journal.reading() as connection:
-        return [f"{pipeline}-{order}" for pipeline, order in connection.execute(asked.distinct())]
+        return [f"{pipeline}-{order}" for pipeline, order in connection.execute(query.distinct())]
 
 
 def last_success(journal: Journal, pipeline_id: str, stage_order: int) -> StageRun | None:
     """The newest published run of a stage."""
-    asked = (
+    query = (
         sa.select(stage_runs)
         .where(
             stage_runs.c.pipeline_id == pipeline_id,
@@ -155,7 +157,7 @@ def last_success(journal: Journal, pipeline_id: str, stage_order: int) -> StageR
         .limit(1)
     )
     with journal.reading() as connection:
-        return next(iter(stored.select(connection, StageRun, asked)), None)
+        return next(iter(row_storage.select(connection, StageRun, query)), None)
 
 
 def expected(
@@ -163,15 +165,15 @@ def expected(
 ) -> Mapping[str, Expected]:
     """What to expect of stages, by `pipeline_id-stage_order`; stages without history are missing.
 
-    Stages are given as (pipeline_id, stage_order); None asks for all.
+    Stages are given as (pipeline_id, stage_order); None means all.
     """
-    asked = sa.select(expectations)
+    query = sa.select(expectations)
     if stages is not None and len(stages) <= _FEW_STAGES:
         pipelines = sorted({pipeline for pipeline, _order in stages})
-        asked = asked.where(expectations.c.pipeline_id.in_(pipelines))
+        query = query.where(expectations.c.pipeline_id.in_(pipelines))
     wanted = None if stages is None else set(stages)
     with journal.reading() as connection:
-        found = connection.execute(asked).all()
+        found = connection.execute(query).all()
     return {
         f"{pipeline}-{order}": Expected(rows=rows, bytes=written, seconds=took, from_runs=from_runs)
         for pipeline, order, rows, written, took, from_runs in found
@@ -180,9 +182,9 @@ def expected(
 
 
 def _run(connection: sa.Connection, run_id: str) -> Run:
-    found = stored.select(connection, Run, sa.select(runs).where(runs.c.run_id == run_id))
+    found = row_storage.select(connection, Run, sa.select(runs).where(runs.c.run_id == run_id))
     if not found:
         newest = sa.select(runs.c.run_id).order_by(runs.c.started_at.desc()).limit(200)
         known = connection.execute(newest).scalars().all()
-        raise UnknownRun(run_id=run_id, near=tuple(get_close_matches(run_id, known)))
+        raise UnknownRun(run_id=run_id, suggestions=tuple(get_close_matches(run_id, known)))
     return found[0]

@@ -1,7 +1,7 @@
-"""Stage runs: one try at one stage, from its first step to how it ended.
+"""Stage runs: one attempt at one stage, from its first step to its end.
 
-Each change is written in the transaction that records its event, and the event is what the
-caller says happened: its words are the row's columns.
+Each change is written in the transaction that records its event. The caller passes the event;
+its fields become the row's columns.
 """
 
 from __future__ import annotations
@@ -15,29 +15,31 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.catalog.prepared import Prepared
-from goldsmith.journal import events, stored
+from goldsmith.journal import events, row_storage
 from goldsmith.journal.clock import moment, seconds
 from goldsmith.journal.definitions import expectations, stage_runs
 from goldsmith.journal.errors import AlreadyOver, UnknownRun
-from goldsmith.journal.event import StageEnded, StageEvent
+from goldsmith.journal.event_base import StageEnded, StageEvent
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import RunStatus, StageRun
 
 #: How many successful runs an expectation is the median of.
 RUNS_REMEMBERED = 10
 
-#: What an ending can tell about the stage run, beside when it was and how it stands since.
-_TOLD = (
+#: The columns an end event can set, besides `status` and `ended_at`.
+_FINISH_COLUMNS = (
     *("rows_read", "rows_written", "rows_quarantined", "rows_dropped"),
     *("bytes_read", "bytes_written", "snapshot", "because", "error_code", "error_message"),
 )
-#: What an event shares with the stage run it happened to.
+#: The columns an event copies from its stage run.
 _NAMES = tuple(
     field.name
     for field in fields(StageEvent)
     if field.name not in ("at", "actor", "status", "request_id")
 )
-_ONE = Prepared(sa.select(stage_runs).where(stage_runs.c.stage_run_id == sa.bindparam("stage_run")))
+_BY_ID = Prepared(
+    sa.select(stage_runs).where(stage_runs.c.stage_run_id == sa.bindparam("stage_run"))
+)
 _LAST_SUCCESSES = Prepared(
     sa.select(
         stage_runs.c.rows_written,
@@ -68,9 +70,9 @@ def start_stage_run(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down that a try at a stage began, perhaps with its first step."""
+    """Record that an attempt at a stage began, optionally with its first step."""
     with journal.writing(connection) as writing:
-        started = stored.insert(
+        started = row_storage.insert(
             writing, stage_run, status=RunStatus.RUNNING.value, started_at=moment(at), step=step
         )
         mine = _names_of(started)
@@ -97,7 +99,7 @@ def step(
     lasts: bool = False,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down that a stage run came to its next steps, with what it learnt on the way."""
+    """Record that a stage run reached its next steps, with new facts."""
     with journal.writing(connection, lasts=lasts) as writing:
         moved = _change(writing, stage_run_id, facts, step=names[-1])
         mine = _names_of(moved)
@@ -115,11 +117,15 @@ def finish_stage_run(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down how a try at a stage ended, as the event says; it ends once."""
-    told = {name: value for name in _TOLD if (value := getattr(happened, name, None)) is not None}
+    """Record the end of an attempt at a stage, as in the event; it can end only once."""
+    columns = {
+        name: value
+        for name in _FINISH_COLUMNS
+        if (value := getattr(happened, name, None)) is not None
+    }
     with journal.writing(connection) as writing:
         ended = _change(
-            writing, stage_run_id, facts, status=happened.status, ended_at=moment(at), **told
+            writing, stage_run_id, facts, status=happened.status, ended_at=moment(at), **columns
         )
         full = replace(
             happened,
@@ -142,9 +148,9 @@ def pass_over(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> StageRun:
-    """Write down that a stage was not even begun: nothing to do, or blocked."""
+    """Record that a stage was not started: nothing to do, blocked or stopped."""
     with journal.writing(connection) as writing:
-        passed = stored.insert(
+        passed = row_storage.insert(
             writing,
             stage_run,
             status=happened.status,
@@ -157,14 +163,14 @@ def pass_over(
 
 
 def running(journal: Journal) -> list[StageRun]:
-    """Tries that were begun and have not ended, the first begun first."""
-    asked = (
+    """Stage runs that have not ended, oldest first."""
+    query = (
         sa.select(stage_runs)
         .where(stage_runs.c.ended_at.is_(None))
         .order_by(stage_runs.c.started_at, stage_runs.c.stage_run_id)
     )
     with journal.reading() as connection:
-        return stored.select(connection, StageRun, asked)
+        return row_storage.select(connection, StageRun, query)
 
 
 def interrupt_stage_runs(
@@ -175,7 +181,7 @@ def interrupt_stage_runs(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> list[StageRun]:
-    """Write down that the process of a run died: every stage run of it that had not ended."""
+    """Record as interrupted every unfinished stage run of a run whose process died."""
     open_ones = sa.select(stage_runs.c.stage_run_id).where(
         stage_runs.c.run_id == run_id, stage_runs.c.ended_at.is_(None)
     )
@@ -193,25 +199,25 @@ def interrupt_stage_runs(
 
 
 def failures_by_code(journal: Journal) -> dict[str, int]:
-    """How often stages failed with which code, the most frequent first."""
+    """The number of failed stage runs by error code, the most frequent first."""
     times = sa.func.count()
-    asked = (
+    query = (
         sa.select(stage_runs.c.error_code, times)
         .where(stage_runs.c.status == RunStatus.FAILED.value, stage_runs.c.error_code.is_not(None))
         .group_by(stage_runs.c.error_code)
         .order_by(times.desc(), stage_runs.c.error_code)
     )
     with journal.reading() as connection:
-        return {str(code): int(count) for code, count in connection.execute(asked)}
+        return {str(code): int(count) for code, count in connection.execute(query)}
 
 
 def _learn(connection: sa.Connection, ended: StageRun) -> None:
-    """Keep the medians of a stage's last successes: a plan asks for them by the ten thousand."""
+    """Store the medians of a stage's last successes: a plan reads them for ten thousand stages."""
     stage = {"pipeline": ended.pipeline_id, "place": ended.stage_order}
     known = _LAST_SUCCESSES.rows(connection, stage)
     values: dict[str, Any] = {"from_runs": len(known)}
-    for place, name in enumerate(("rows_written", "bytes_written", "seconds")):
-        measured = [row[place] for row in known if row[place] is not None]
+    for index, name in enumerate(("rows_written", "bytes_written", "seconds")):
+        measured = [row[index] for row in known if row[index] is not None]
         middle = median(measured) if measured else None
         values[name] = middle if name == "seconds" or middle is None else round(middle)
     if not _EXPECT_OTHERWISE.run(connection, stage | values):
@@ -229,7 +235,7 @@ def _change(
     if facts:
         values["facts"] = {**_found(connection, stage_run_id).facts, **facts}
     mine = {"stage_run_id": stage_run_id, "ended_at": None}
-    changed = stored.update(connection, StageRun, mine, **values)
+    changed = row_storage.update(connection, StageRun, mine, **values)
     if changed is None:
         status = _found(connection, stage_run_id).status
         raise AlreadyOver(what=f"Stage run '{stage_run_id}'", status=status)
@@ -237,8 +243,8 @@ def _change(
 
 
 def get(connection: sa.Connection, stage_run_id: str) -> StageRun | None:
-    """A stage run as it was written down, if it was."""
-    found = stored.select(connection, StageRun, _ONE, {"stage_run": stage_run_id})
+    """A stage run by its id; None if it was not recorded."""
+    found = row_storage.select(connection, StageRun, _BY_ID, {"stage_run": stage_run_id})
     return found[0] if found else None
 
 
@@ -250,5 +256,5 @@ def _found(connection: sa.Connection, stage_run_id: str) -> StageRun:
 
 
 def _names_of(stage_run: StageRun) -> dict[str, Any]:
-    """What an event says of the stage run it happened to."""
+    """The fields an event copies from its stage run."""
     return {name: getattr(stage_run, name) for name in _NAMES}

@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import Any
 
 from goldsmith.catalog.columns import (
-    Kind,
+    ColumnKind,
+    choice,
     flag,
     items,
     key,
@@ -21,14 +22,14 @@ from goldsmith.catalog.columns import (
     number,
     text,
     whole,
-    word,
 )
 from goldsmith.catalog.rows import Row, table
-from goldsmith.journal.tables_of_healing import OF_HEALING
+from goldsmith.journal.healing_tables import OF_HEALING
+from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 
 
 class RunStatus(StrEnum):
-    """Where a run or a stage run stands."""
+    """The status of a run or a stage run."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -41,7 +42,7 @@ class RunStatus(StrEnum):
 
 
 class RequestStatus(StrEnum):
-    """Where a request stands."""
+    """The status of a request."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -57,14 +58,14 @@ class RequestStatus(StrEnum):
     read_by="runs, status, why, healing, metrics, emitters, people's own BI",
 )
 class AuditEvent(Row):
-    """One thing that happened."""
+    """One event."""
 
-    event_id: int = key(kind=Kind.WHOLE, doc="Rises with every event.", serial=True)
+    event_id: int = key(kind=ColumnKind.WHOLE, doc="Rises with every event.", serial=True)
     at: datetime = moment(default=None, doc="When it was recorded.", generated=True)
     kind: str | None = text(default=None, doc="What happened: StageFinished, RunStopped …")
     pipeline_id: str | None = text(default=None, doc="The pipeline concerned.")
     stage_order: int | None = whole(default=None, doc="The stage concerned.")
-    status: str | None = text(default=None, doc="How it stands since: running, succeeded …")
+    status: str | None = text(default=None, doc="The status after the event: running, succeeded …")
     started_at: datetime | None = moment(default=None, doc="When it began.")
     ended_at: datetime | None = moment(default=None, doc="When it ended.")
     error_code: str | None = text(default=None, doc="The error's code.")
@@ -73,51 +74,53 @@ class AuditEvent(Row):
     request_id: str | None = text(default=None, doc="The request.")
     run_id: str | None = text(default=None, doc="The run.")
     stage_run_id: str | None = text(default=None, doc="The stage run.")
-    attempt: int | None = whole(default=None, doc="Which try at it.")
+    attempt: int | None = whole(default=None, doc="The number of the attempt, from 1.")
     actor: str | None = text(default=None, doc="Who: a person, a worker, the scheduler.")
     facts: Mapping[str, Any] = mapping(default=None, doc="Everything else, by name.")
 
 
 @table(
     "requests",
-    purpose="What was asked for: waiting, taken by a worker, done. The inbox of the tick.",
+    purpose="Requests for runs: waiting, taken by a worker, done. Workers take them from here.",
     read_by="scheduling, status, why",
 )
 class Request(Row):
-    """Something somebody asked for."""
+    """A request to run pipelines."""
 
     request_id: str = key(doc="The request.")
     selection: tuple[str, ...] = items(default=None, doc="What to run, as it was typed.")
-    pipelines: tuple[str, ...] = items(default=None, doc="The pipelines that means.")
+    pipelines: tuple[str, ...] = items(default=None, doc="The pipelines the selection names.")
     options: Mapping[str, Any] = mapping(default=None, doc="full_refresh, window, limit …")
-    status: str = word(default="waiting", words=RequestStatus, doc="Where it stands.")
-    because: str | None = text(default=None, doc="Why it stands there.")
-    asked_by: str | None = text(default=None, doc="Who asked.")
-    asked_at: datetime | None = moment(default=None, doc="When.")
+    status: str = choice(default="waiting", choices=RequestStatus, doc="The request's status.")
+    because: str | None = text(default=None, doc="The reason for the status.")
+    asked_by: str | None = text(default=None, doc="Who asked for it.")
+    asked_at: datetime | None = moment(default=None, doc="When it was asked for.")
     not_before: datetime | None = moment(default=None, doc="Not due earlier: the wait of a retry.")
-    attempt: int = whole(default=1, doc="Which try at it.")
+    attempt: int = whole(default=1, doc="The number of the attempt, from 1.")
     after_run_id: str | None = text(default=None, doc="The run this one retries or resumes.")
     run_ids: tuple[str, ...] = items(default=None, doc="The runs it led to.")
-    worker: str | None = text(default=None, doc="Who carries it out.")
-    ended_at: datetime | None = moment(default=None, doc="When it was over.")
+    worker: str | None = text(default=None, doc="The worker that runs it.")
+    ended_at: datetime | None = moment(default=None, doc="When it ended.")
 
 
 @table(
     "runs",
-    purpose="A pipeline being carried out.",
+    purpose="One row a run of a pipeline: its status, who asked for it, its first error.",
     read_by="runs, status, why, planner (history)",
 )
 class Run(Row):
-    """A pipeline being carried out."""
+    """A run of a pipeline."""
 
     run_id: str = key(doc="The run.")
     request_id: str | None = text(default=None, doc="The request it answers.")
     pipeline_id: str | None = text(default=None, doc="The pipeline.")
-    status: str = word(default="running", words=RunStatus, doc="Where it stands.")
-    because: str | None = text(default=None, doc="Why it stands there.")
-    asked_by: str | None = text(default=None, doc="Who asked.")
+    status: str = choice(default="running", choices=RunStatus, doc="The run's status.")
+    because: str | None = text(default=None, doc="The reason for the status.")
+    asked_by: str | None = text(default=None, doc="Who asked for it.")
     environment: str | None = text(default=None, doc="The environment it ran in.")
-    catalog_revision: int | None = whole(default=None, doc="The rows it was planned from.")
+    catalog_revision: int | None = whole(
+        default=None, doc="The catalog revision it was planned from."
+    )
     started_at: datetime | None = moment(default=None, doc="When it began.")
     ended_at: datetime | None = moment(default=None, doc="When it ended.")
     error_code: str | None = text(default=None, doc="The first error's code.")
@@ -127,31 +130,31 @@ class Run(Row):
 
 @table(
     "stage_runs",
-    purpose="One try at one stage of a run: what it read, wrote, kept aside, and how it ended.",
+    purpose="One attempt at one stage: what it read, wrote, quarantined, and how it ended.",
     read_by="runs, status, why, planner (history), healing, advice",
 )
 class StageRun(Row):
-    """One try at one stage."""
+    """One attempt at one stage."""
 
-    stage_run_id: str = key(doc="The stage run; also in the snapshot or ledger it published.")
+    stage_run_id: str = key(doc="The stage run; the target's snapshot or ledger names it.")
     run_id: str | None = text(default=None, doc="The run it belongs to.")
     pipeline_id: str | None = text(default=None, doc="The pipeline.")
     stage_order: int | None = whole(default=None, doc="The stage.")
     stage_name: str | None = text(default=None, doc="The stage's name.")
     target_id: str | None = text(default=None, doc="The dataset it writes.")
-    attempt: int = whole(default=1, doc="Which try.")
-    status: str = word(default="waiting", words=RunStatus, doc="Where it stands.")
-    step: str | None = text(default=None, doc="The step of eight it is in, or ended in.")
-    because: str | None = text(default=None, doc="Why it stands there.")
+    attempt: int = whole(default=1, doc="The number of the attempt, from 1.")
+    status: str = choice(default="waiting", choices=RunStatus, doc="The stage run's status.")
+    step: str | None = text(default=None, doc="Which of the eight steps it is in, or ended in.")
+    because: str | None = text(default=None, doc="The reason for the status.")
     started_at: datetime | None = moment(default=None, doc="When it began.")
     ended_at: datetime | None = moment(default=None, doc="When it ended.")
     rows_read: int | None = whole(default=None, doc="Rows read.")
     rows_written: int | None = whole(default=None, doc="Rows published.")
-    rows_quarantined: int | None = whole(default=None, doc="Rows kept aside.")
-    rows_dropped: int | None = whole(default=None, doc="Rows dropped by a rule.")
+    rows_quarantined: int | None = whole(default=None, doc="Rows quarantined.")
+    rows_dropped: int | None = whole(default=None, doc="Rows dropped by a check.")
     bytes_read: int | None = whole(default=None, doc="Bytes read.")
     bytes_written: int | None = whole(default=None, doc="Bytes written.")
-    snapshot: str | None = text(default=None, doc="What the target's newest state is called.")
+    snapshot: str | None = text(default=None, doc="The id of the target's newest snapshot.")
     definition: str | None = text(default=None, doc="Hash of the definition it ran with.")
     token: int | None = whole(default=None, doc="The fencing token it held.")
     error_code: str | None = text(default=None, doc="The error's code.")
@@ -159,107 +162,110 @@ class StageRun(Row):
     facts: Mapping[str, Any] = mapping(default=None, doc="Timings, path taken, SQL, batches …")
 
 
-#: The fact of a stage run that was skipped though its dataset may not be up to date.
+#: Fact of a stage run that was skipped though its dataset may not be up to date.
 LEFT_OUT = "left_out"
+#: Fact of a stage run that read only some of its new files: how many the next one has to read.
+FILES_LEFT = "files_left"
 
 
 @table(
     "expectations",
-    purpose="What the next run of each stage will be like: medians of its last ten successes.",
+    purpose="The expected next run of each stage: medians of its last ten successful runs.",
     read_by="planner, scheduling, people's own BI",
 )
 class Expectation(Row):
-    """What the next run of a stage will be like."""
+    """The expected size and duration of a stage's next run."""
 
     pipeline_id: str = key(doc="The pipeline.")
-    stage_order: int = key(kind=Kind.WHOLE, doc="The stage.")
-    rows_written: int | None = whole(default=None, doc="Rows it will publish.")
-    bytes_written: int | None = whole(default=None, doc="Bytes it will write.")
-    seconds: float | None = number(default=None, doc="How long it will take.")
-    from_runs: int = whole(default=0, doc="How many successes that is learnt from.")
+    stage_order: int = key(kind=ColumnKind.WHOLE, doc="The stage.")
+    rows_written: int | None = whole(default=None, doc="Rows it is expected to publish.")
+    bytes_written: int | None = whole(default=None, doc="Bytes it is expected to write.")
+    seconds: float | None = number(default=None, doc="Seconds it is expected to take.")
+    from_runs: int = whole(default=0, doc="How many successful runs the medians are of.")
 
 
 @table(
     "leases",
-    purpose="Who may write a place right now; a fencing token keeps a sleeper from writing later.",
+    purpose="Who may write a target now; a fencing token stops a process whose lease expired.",
     read_by="engine, scheduling, status, why",
 )
 class Lease(Row):
-    """Who may write a place right now."""
+    """The right of one process to write a target's location."""
 
-    resource: str = key(doc="What is held: a target's location.")
-    token: int = whole(default=0, doc="Rises with every taking; never goes back.")
-    owner: str | None = text(default=None, doc="The worker; unset: free.")
+    resource: str = key(doc="The location of the target that is leased.")
+    token: int = whole(default=0, doc="The fencing token: rises each time the lease is acquired.")
+    owner: str | None = text(default=None, doc="The worker that holds it; unset: free.")
     host: str | None = text(default=None, doc="The worker's host.")
     pid: int | None = whole(default=None, doc="The worker's process.")
     run_id: str | None = text(default=None, doc="The run it is held for.")
     stage_run_id: str | None = text(default=None, doc="The stage run it is held for.")
-    acquired_at: datetime | None = moment(default=None, doc="When it was taken.")
-    expires_at: datetime | None = moment(default=None, doc="When it frees itself.")
+    acquired_at: datetime | None = moment(default=None, doc="When it was acquired.")
+    expires_at: datetime | None = moment(default=None, doc="When it expires.")
 
 
 @table(
     "retention_pass",
-    purpose="Up to when events may be forgotten in the transaction under way; never committed.",
+    purpose="Which events the transaction under way may delete; the row is never committed.",
     read_by="the trigger that keeps audit_log append-only",
 )
 class RetentionPass(Row):
-    """Leave to forget old events."""
+    """Permission to delete old events in the current transaction."""
 
     transaction_id: int = key(
-        kind=Kind.WHOLE, doc="PostgreSQL's transaction; 0 on SQLite, which has one writer."
+        kind=ColumnKind.WHOLE, doc="PostgreSQL's transaction; 0 on SQLite, which has one writer."
     )
-    older_than: datetime = moment(default=None, doc="Only older events.", required=True)
+    older_than: datetime = moment(default=None, doc="Only events older than this.", required=True)
 
 
 @table(
     "verdicts",
-    purpose="What each check said of each stage run.",
+    purpose="The result of each check in each stage run.",
     read_by="checks, planner (history), people's own BI",
 )
 class Verdict(Row):
-    """Yes or no, and because."""
+    """The result of one check: whether the data passed, and why."""
 
     stage_run_id: str = key(doc="The stage run.")
-    place: int = key(kind=Kind.WHOLE, doc="The check's place among the stage's checks.")
+    place: int = key(kind=ColumnKind.WHOLE, doc="The check's index among the stage's checks.")
     run_id: str | None = text(default=None, doc="The run.")
     pipeline_id: str | None = text(default=None, doc="The pipeline.")
     stage_order: int | None = whole(default=None, doc="The stage.")
-    dataset_id: str | None = text(default=None, doc="The dataset looked at.")
+    dataset_id: str | None = text(default=None, doc="The dataset checked.")
     rule_set_id: str | None = text(default=None, doc="The rule set.")
     check_name: str | None = text(default=None, doc="The check: not_null, row_count …")
-    settings: Mapping[str, Any] = mapping(default=None, doc="Its settings.")
+    settings: Mapping[str, Any] = mapping(default=None, doc="The check's settings.")
     severity: str | None = text(default=None, doc="critical, warning or info.")
     on_fail: str | None = text(default=None, doc="fail, quarantine, drop or warn.")
-    passed: bool = flag(default=False, doc="It held.")
-    broken: int | None = whole(default=None, doc="Rows that broke it.")
+    passed: bool = flag(default=False, doc="The data passed the check.")
+    broken: int | None = whole(default=None, doc="Rows that failed the check.")
     observed: str | None = text(default=None, doc="What was found.")
-    expected: str | None = text(default=None, doc="What was wanted.")
+    expected: str | None = text(default=None, doc="What the check expects.")
     message: str | None = text(default=None, doc="The verdict in one sentence.")
-    sample: tuple[Any, ...] = items(default=None, doc="Some broken rows, masked where tagged.")
-    duration_ms: float | None = number(default=None, doc="What it took.")
-    at: datetime | None = moment(default=None, doc="When it was given.")
+    sample: tuple[Any, ...] = items(default=None, doc="Some failed rows, tagged columns masked.")
+    duration_ms: float | None = number(default=None, doc="How long the check took.")
+    at: datetime | None = moment(default=None, doc="When the check was evaluated.")
 
 
 @table(
     "input_files",
-    purpose="The ledger of files: which stage run consumed which file, for which target.",
+    purpose="The ledger of files: which stage run read which file, for which target.",
     read_by="planner, engine",
 )
 class InputFile(Row):
-    """A file a stage run consumes; it counts once the stage run is published."""
+    """A file a stage run reads; it counts as read once the stage run is published."""
 
-    consumer: str = key(doc="The stage: pipeline_id-stage_order.")
+    consumer: str = key(doc="The stage's ledger: see stage_ledgers.")
     dataset_id: str = key(doc="The dataset the file belongs to.")
-    path: str = key(doc="The file's address, as the catalog says it.")
-    stage_run_id: str = key(doc="The stage run that consumes it.")
+    path: str = key(doc="The file's address, spelled as in the catalog.")
+    stage_run_id: str = key(doc="The stage run that reads it.")
     size: int | None = whole(default=None, doc="Its size in bytes.")
-    etag: str | None = text(default=None, doc="What tells a rewritten file apart.")
+    etag: str | None = text(default=None, doc="Changes when the file is rewritten.")
     modified_at: datetime | None = moment(default=None, doc="When it was last written.")
     counted: bool = flag(default=False, doc="The stage run was published.")
     superseded_by: str | None = text(
-        default=None, doc="The stage run that started over: since it, this counts no more."
+        default=None, doc="The stage run that replaced all rows: this entry no longer counts."
     )
+    token: int | None = whole(default=None, doc="Rises with every stage run of the target.")
 
 
 @table(
@@ -270,47 +276,48 @@ class InputFile(Row):
 class InputSnapshot(Row):
     """How far a stage run has read an input table."""
 
-    consumer: str = key(doc="The stage: pipeline_id-stage_order.")
+    consumer: str = key(doc="The stage's ledger: see stage_ledgers.")
     dataset_id: str = key(doc="The input.")
-    stage_run_id: str = key(doc="The stage run that consumes it.")
+    stage_run_id: str = key(doc="The stage run that reads it.")
     snapshot: str | None = text(default=None, doc="The input's snapshot it read up to.")
-    at: datetime | None = moment(default=None, doc="When it was written down.")
+    at: datetime | None = moment(default=None, doc="When it was recorded.")
     counted: bool = flag(default=False, doc="The stage run was published.")
     superseded_by: str | None = text(
-        default=None, doc="The stage run that started over: since it, this counts no more."
+        default=None, doc="The stage run that replaced all rows: this entry no longer counts."
     )
+    token: int | None = whole(default=None, doc="Rises with every stage run of the target.")
 
 
 @table(
     "restores",
-    purpose="Lake tables being taken back to an earlier state: what a restart finishes or undoes.",
+    purpose="Restores of lake tables; the next process finishes or undoes an interrupted one.",
     read_by="engine",
 )
 class Restore(Row):
-    """A lake table on its way back to an earlier state."""
+    """One restore of a lake table to an earlier snapshot."""
 
     restore_id: str = key(doc="The restore.")
     dataset_id: str | None = text(default=None, doc="The dataset.")
-    from_snapshot: str | None = text(default=None, doc="Its newest state before.")
-    to_snapshot: str | None = text(default=None, doc="The state it goes back to.")
-    taken_back: tuple[str, ...] = items(default=None, doc="The stage runs whose rows go.")
-    asked_by: str | None = text(default=None, doc="Who asked.")
-    started_at: datetime | None = moment(default=None, doc="When it was written down.")
-    ended_at: datetime | None = moment(default=None, doc="When it was over.")
-    done: bool = flag(default=False, doc="The table went back; unset once it is over: it did not.")
+    from_snapshot: str | None = text(default=None, doc="Its snapshot before the restore.")
+    to_snapshot: str | None = text(default=None, doc="The snapshot to restore.")
+    taken_back: tuple[str, ...] = items(default=None, doc="The stage runs whose rows it removes.")
+    asked_by: str | None = text(default=None, doc="Who asked for it.")
+    started_at: datetime | None = moment(default=None, doc="When it was recorded.")
+    ended_at: datetime | None = moment(default=None, doc="When it ended.")
+    done: bool = flag(default=False, doc="The table was restored; false once ended: it was not.")
 
 
 @table(
     "kept_schemas",
-    purpose="Schemas that were inferred once and are kept, so that types do not change by the day.",
+    purpose="Inferred schemas, stored so that a column's type does not change from run to run.",
     read_by="readers",
 )
 class KeptSchema(Row):
-    """The schema of a dataset whose files say none."""
+    """The inferred schema of a dataset whose files declare none."""
 
     dataset_id: str = key(doc="The dataset.")
     schema_json: str | None = text(default=None, doc="The schema as Spark's JSON.")
-    inferred_at: datetime | None = moment(default=None, doc="When it was last added to.")
+    inferred_at: datetime | None = moment(default=None, doc="When columns were last added.")
 
 
 @table(
@@ -319,7 +326,7 @@ class KeptSchema(Row):
     read_by="planner",
 )
 class SqlFacts(Row):
-    """What parsing found in one text."""
+    """What parsing found in one SQL text."""
 
     text_hash: str = key(doc="Hash of dialect and text.")
     facts: Mapping[str, Any] = mapping(default=None, doc="Tables read, target, shape, errors.")
@@ -339,5 +346,6 @@ OBSERVED: tuple[type[Row], ...] = (
     Restore,
     KeptSchema,
     SqlFacts,
+    *OF_LEDGERS,
     *OF_HEALING,
 )

@@ -1,11 +1,11 @@
-"""Verdicts read back: what each check said, newest first."""
+"""Read the stored verdicts of checks."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 
-from goldsmith.journal import stored
-from goldsmith.journal.definitions import verdicts
+from goldsmith.journal import row_storage
+from goldsmith.journal.definitions import stage_runs, verdicts
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Verdict
 
@@ -18,14 +18,34 @@ def recent(
     failed: bool = False,
     most: int = 20,
 ) -> list[Verdict]:
-    """The newest verdicts, of one dataset or check where one is named."""
-    asked = sa.select(verdicts)
+    """The newest verdicts, of one dataset or check if one is given."""
+    query = sa.select(verdicts)
     if dataset_id is not None:
-        asked = asked.where(verdicts.c.dataset_id == dataset_id)
+        query = query.where(verdicts.c.dataset_id == dataset_id)
     if check_name is not None:
-        asked = asked.where(verdicts.c.check_name == check_name)
+        query = query.where(verdicts.c.check_name == check_name)
     if failed:
-        asked = asked.where(verdicts.c.passed.is_(False))
-    newest = asked.order_by(verdicts.c.at.desc(), verdicts.c.stage_run_id, verdicts.c.place)
+        query = query.where(verdicts.c.passed.is_(False))
+    newest = query.order_by(verdicts.c.at.desc(), verdicts.c.stage_run_id, verdicts.c.place)
     with journal.reading() as connection:
-        return stored.select(connection, Verdict, newest.limit(most))
+        return row_storage.select(connection, Verdict, newest.limit(most))
+
+
+def of_run(journal: Journal, run_id: str) -> list[Verdict]:
+    """Every verdict of a run, in the order of its stages and their checks."""
+    tries = sa.select(stage_runs.c.stage_run_id).where(stage_runs.c.run_id == run_id)
+    query = sa.select(verdicts).where(verdicts.c.stage_run_id.in_(tries))
+    in_order = query.order_by(verdicts.c.stage_order, verdicts.c.at, verdicts.c.place)
+    with journal.reading() as connection:
+        return row_storage.select(connection, Verdict, in_order)
+
+
+def warnings_of(journal: Journal, stage_run_id: str) -> list[Verdict]:
+    """The failed checks of a stage run, without those of severity info."""
+    query = sa.select(verdicts).where(
+        verdicts.c.stage_run_id == stage_run_id,
+        verdicts.c.passed.is_(False),
+        verdicts.c.severity != "info",
+    )
+    with journal.reading() as connection:
+        return row_storage.select(connection, Verdict, query.order_by(verdicts.c.place))

@@ -1,4 +1,4 @@
-"""A view: a question people ask often, as a table with documented columns."""
+"""Database views with documented columns, for questions people ask often."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from goldsmith.catalog.rows import Row
 
 _POSTGRESQL_SECONDS = "CAST(round(extract(epoch FROM {}), 3) AS double precision)"
 
-#: What the two databases say differently, as words in capitals that the views' SQL uses.
-_WORDS: Mapping[str, Mapping[str, str]] = {
+#: SQL that differs between the two databases, as functions in capitals that the views use.
+_FUNCTIONS: Mapping[str, Mapping[str, str]] = {
     "sqlite": {
         "LASTED": "round((julianday(coalesce({1}, 'now')) - julianday({0})) * 86400.0, 3)",
         "SECONDS_TO": "round((julianday({0}) - julianday('now')) * 86400.0, 3)",
-        # Somebody may have typed a time in another of SQLite's spellings.
+        # Somebody may have typed a time in another format that SQLite accepts.
         "IS_PAST": "(julianday({0}) <= julianday('now'))",
         "KEY": "json_array({all})",
         "HOLDS": "EXISTS (SELECT 1 FROM json_each({0}) WHERE value = {1})",
@@ -32,7 +32,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "SAYS_FALSE": "({0} ->> '{1}' = 'false')",
     },
 }
-_WORD = re.compile(rf"\b({'|'.join(_WORDS['sqlite'])})\(([^()]*)\)")
+_FUNCTION_CALL = re.compile(rf"\b({'|'.join(_FUNCTIONS['sqlite'])})\(([^()]*)\)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,24 +41,24 @@ class View:
 
     name: str
     purpose: str
-    #: Column → what it means, in the view's order.
+    #: Column → its description, in the view's order.
     columns: Mapping[str, str]
-    #: A SELECT; words in capitals with brackets stand for what the databases say differently.
+    #: A SELECT; it may call the functions of `_FUNCTIONS`.
     select: str
 
     def sql(self, database: str) -> str:
-        """The statement that makes it, on `sqlite` or `postgresql`."""
-        words = _WORDS[database]
+        """The CREATE VIEW statement for `sqlite` or `postgresql`."""
+        functions = _FUNCTIONS[database]
 
-        def said(found: re.Match[str]) -> str:
+        def translate(found: re.Match[str]) -> str:
             parts = [part.strip() for part in found[2].split(",")]
             as_json = ", ".join(f"to_json({part})::text" for part in parts)
-            return words[found[1]].format(*parts, all=", ".join(parts), json=as_json)
+            return functions[found[1]].format(*parts, all=", ".join(parts), json=as_json)
 
-        return f"CREATE VIEW {self.name} AS\n{_WORD.sub(said, self.select.strip())}"
+        return f"CREATE VIEW {self.name} AS\n{_FUNCTION_CALL.sub(translate, self.select.strip())}"
 
 
 def docs(row: type[Row], *names: str) -> dict[str, str]:
-    """What a table says of columns a view passes on; all of them where none are named."""
+    """The descriptions of a table's columns that a view passes on; all if none are named."""
     columns = row.table.by_name
     return {name: columns[name].doc for name in names or columns}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from goldsmith.journal.run_views import OF_RUNS
+from goldsmith.journal.state_views import OF_NOW
 from goldsmith.journal.view import View
-from goldsmith.journal.views_of_now import OF_NOW
-from goldsmith.journal.views_of_runs import OF_RUNS
 
-#: In the order they are made: a view may read those before it.
+#: In the order of creation: a view may read those before it.
 VIEWS: tuple[View, ...] = (*OF_RUNS, *OF_NOW)

@@ -1,1 +1,1 @@
-"""Rows into plans: what would run, in which order, why; and what is wrong with the rows."""
+"""Make plans from catalog rows: what would run, in which order and why; and check the rows."""

@@ -1,38 +1,39 @@
-"""The definition of a stage: a hash of everything that decides what its rows are."""
+"""The definition of a stage: a hash of everything that decides which rows it writes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.stage_context import StageContext
 
 CHANGED = "its definition changed since it was last published"
 
 
-def definition_of(near: Neighbourhood) -> str:
-    """A hash of everything that decides what a stage's rows are."""
-    said = {
-        "sql": near.words.sql,
-        "dialect": near.words.dialect,
-        "mode": near.words.write_mode,
-        "keys": near.stage.keys,
-        "watermark": near.stage.watermark_column,
-        "partition_by": near.stage.partition_by,
-        "options": dict(near.stage.options),
-        "inputs": [dataset.dataset_id for dataset in near.inputs],
+def definition_of(context: StageContext) -> str:
+    """A hash of everything that decides which rows a stage writes."""
+    parts = {
+        "sql": context.resolved.sql,
+        "dialect": context.resolved.dialect,
+        "mode": context.resolved.write_mode,
+        "keys": context.stage.keys,
+        "watermark": context.stage.watermark_column,
+        "partition_by": context.stage.partition_by,
+        # Permissions for remedies do not decide which rows a stage writes.
+        "options": {k: v for k, v in context.stage.options.items() if k != "remedies"},
+        "inputs": [dataset.dataset_id for dataset in context.inputs],
     }
-    text = json.dumps(said, sort_keys=True, default=str)
+    text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
-def reruns(near: Neighbourhood) -> bool:
-    """A changed definition makes the stage run again by itself: it replaces all it wrote."""
-    return near.words.write_mode == "overwrite"
+def reruns(context: StageContext) -> bool:
+    """A changed definition makes the stage run again, because it replaces the rows it wrote."""
+    return context.resolved.write_mode == "overwrite"
 
 
-def says_changed(near: Neighbourhood) -> str:
-    """What a changed definition means for a stage, in words."""
-    if reruns(near):
+def changed_definition_text(context: StageContext) -> str:
+    """A sentence on what a changed definition means for a stage."""
+    if reruns(context):
         return CHANGED
     return f"{CHANGED}: only `goldsmith run --full-refresh` brings older rows in line with it"

@@ -1,25 +1,32 @@
-"""What is new of a stage's inputs: files not yet in the ledger, snapshots not yet read."""
+"""Find what is new in a stage's inputs: files not yet in the ledger, snapshots not yet read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping
 
 import sqlalchemy as sa
 
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.prepared import Prepared
 from goldsmith.journal.definitions import files_aside, input_files, input_snapshots, stage_runs
-from goldsmith.journal.tables import RunStatus
+from goldsmith.planning import missing_sources
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind, read_of
-from goldsmith.planning.files import FileSeen, list_files
-from goldsmith.planning.lake import Since, history
-from goldsmith.planning.neighbourhood import Dataset, Neighbourhood
-from goldsmith.planning.places import Places
-from goldsmith.planning.plan import News
+from goldsmith.planning.lake import TableChange, history
+from goldsmith.planning.ledgers import LedgerMatch, Ledgers
+from goldsmith.planning.locations import folder
+from goldsmith.planning.plan import InputNews
+from goldsmith.planning.stage_context import Dataset, StageContext
+from goldsmith.storage.file_content import is_etag_of, same_content
+from goldsmith.storage.files import ListedFile, list_files
+from goldsmith.storage.storage import Storage
 
-# Asked for every stage of every run, so built once.
-_ASIDE = Prepared(
+#: The key in `stage_runs.facts` of a stage run that kept one row of each key it read.
+DEDUPLICATES = "deduplicates"
+
+# These queries run for every stage of every run, so each is built once.
+_QUARANTINED_FILES = Prepared(
     sa.select(files_aside.c.path, files_aside.c.etag).where(
         files_aside.c.dataset_id == sa.bindparam("dataset")
     )
@@ -29,15 +36,25 @@ _KNOWN_FILES = Prepared(
     .where(input_files.c.consumer == sa.bindparam("consumer"))
     .where(input_files.c.dataset_id == sa.bindparam("dataset"))
     .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
-    .order_by(input_files.c.stage_run_id)
+    .order_by(input_files.c.token.asc().nulls_first(), input_files.c.stage_run_id)
 )
-_LAST_DEFINITION = Prepared(
-    sa.select(stage_runs.c.definition)
-    .where(stage_runs.c.pipeline_id == sa.bindparam("pipeline"))
-    .where(stage_runs.c.stage_order == sa.bindparam("place"))
-    .where(stage_runs.c.status == RunStatus.SUCCEEDED.value)
-    .order_by(stage_runs.c.started_at.desc(), stage_runs.c.stage_run_id.desc())
-    .limit(1)
+_LOADS_OF_FILES = Prepared(
+    sa.select(
+        input_files.c.dataset_id,
+        input_files.c.path,
+        input_files.c.stage_run_id,
+        stage_runs.c.facts,
+    )
+    .outerjoin(stage_runs, stage_runs.c.stage_run_id == input_files.c.stage_run_id)
+    .where(input_files.c.consumer == sa.bindparam("consumer"))
+    .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
+    .order_by(input_files.c.token.asc().nulls_first(), input_files.c.stage_run_id)
+)
+_FILES_OF_LEDGER = Prepared(
+    sa.select(input_files.c.dataset_id, input_files.c.path, input_files.c.size, input_files.c.etag)
+    .where(input_files.c.consumer == sa.bindparam("consumer"))
+    .where(input_files.c.counted.is_(True), input_files.c.superseded_by.is_(None))
+    .order_by(input_files.c.token.asc().nulls_first(), input_files.c.stage_run_id)
 )
 _READ_UP_TO = Prepared(
     sa.select(input_snapshots.c.snapshot)
@@ -45,33 +62,38 @@ _READ_UP_TO = Prepared(
     .where(input_snapshots.c.dataset_id == sa.bindparam("dataset"))
     .where(input_snapshots.c.counted.is_(True))
     .where(input_snapshots.c.superseded_by.is_(None))
-    .order_by(input_snapshots.c.at.desc())
+    # Tokens rise with every stage run of a target; a clock may go back.
+    .order_by(input_snapshots.c.token.desc().nulls_last(), input_snapshots.c.at.desc())
     .limit(1)
 )
 
 
 class Increments:
-    """Looks at inputs, each location once."""
+    """Finds new files and snapshots of inputs; lists each location once."""
 
-    def __init__(self, catalog: Catalog, places: Places) -> None:
+    def __init__(self, catalog: Catalog, storage: Storage) -> None:
         self._catalog = catalog
-        self._places = places
-        self._listed: dict[str, list[FileSeen]] = {}
+        self._storage = storage
+        self._listed: dict[str, list[ListedFile]] = {}
+        #: Whether a file has the content it had under another etag.
+        self._compared: dict[tuple[str, str, str], bool] = {}
+        self.ledgers = Ledgers(catalog)
+        self._matched: dict[str, LedgerMatch] = {}
 
-    def __call__(self, near: Neighbourhood) -> tuple[News, ...]:
+    def __call__(self, context: StageContext) -> tuple[InputNews, ...]:
         return tuple(
-            self._news(near, dataset, read_of(near, place))
-            for place, dataset in enumerate(near.inputs)
+            self._news(context, dataset, read_of(context, index))
+            for index, dataset in enumerate(context.inputs)
         )
 
-    def _news(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
+    def _news(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
         match dataset_kind(dataset):
             case "files":
-                return self._of_files(near, dataset, read)
+                return self._of_files(context, dataset, read)
             case "table":
-                return self._of_table(near, dataset, read)
+                return self._of_table(context, dataset, read)
             case kind:
-                return News(
+                return InputNews(
                     dataset_id=dataset.dataset_id,
                     kind=kind,
                     location=dataset.location,
@@ -80,114 +102,238 @@ class Increments:
                     sentence="a warehouse table, which is read whenever the stage runs",
                 )
 
-    def files(self, dataset: Dataset) -> list[FileSeen]:
-        """Every file of a dataset there is."""
+    def files(self, dataset: Dataset) -> list[ListedFile]:
+        """Every file at a dataset's location that is not quarantined."""
         location = dataset.location or ""
         if location not in self._listed:
-            aside = self._aside(dataset.dataset_id)
+            quarantined = self._quarantined_files(dataset.dataset_id)
             self._listed[location] = [
                 file
-                for file in list_files(location, self._places)
-                if (file.path, file.etag) not in aside
+                for file in list_files(location, self._storage)
+                if not any(is_etag_of(etag, file) for etag in quarantined.get(file.path, ()))
             ]
         return self._listed[location]
 
-    def _aside(self, dataset_id: str) -> set[tuple[str, str]]:
-        """Files that were set aside, as they were then."""
-        found = _ASIDE.glance(self._catalog.engine, {"dataset": dataset_id})
-        return {(path, etag) for path, etag in found}
+    def _quarantined_files(self, dataset_id: str) -> dict[str, list[str]]:
+        """The quarantined files of a dataset by path, with the etags they had then."""
+        found: dict[str, list[str]] = {}
+        for path, etag in _QUARANTINED_FILES.glance(self._catalog.engine, {"dataset": dataset_id}):
+            found.setdefault(path, []).append(etag or "")
+        return found
 
-    def listed(self) -> list[FileSeen]:
-        """Every file that was listed so far."""
+    def listed(self) -> list[ListedFile]:
+        """Every file listed so far."""
         return [file for files in self._listed.values() for file in files]
 
     def look_anew(self) -> None:
-        """Forget what was listed: files may have come since."""
+        """Forget the listed files and matched ledgers: new files may have arrived since."""
         self._listed.clear()
+        self._matched.clear()
+
+    def ledger(self, context: StageContext, *, anew: bool = False) -> LedgerMatch:
+        """The ledger of a stage; `anew` matches it again instead of using the cached match."""
+        found = None if anew else self._matched.get(context.stage_id)
+        if found is None:
+            found = self._matched[context.stage_id] = self.ledgers.match(context)
+        return found
 
     def new_files(
         self,
-        near: Neighbourhood,
+        context: StageContext,
         dataset: Dataset,
         known: Mapping[str, tuple[int, str]] | None = None,
-    ) -> list[FileSeen]:
-        """The files no published run of the stage has consumed as they are now."""
+    ) -> list[ListedFile]:
+        """The files whose content no published run of the stage has read."""
         if known is None:
-            known = self.known_files(near, dataset)
-        return [f for f in self.files(dataset) if known.get(f.path) != (f.size, f.etag)]
-
-    def known_files(self, near: Neighbourhood, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
-        """The files published runs of the stage have consumed, as they were then."""
-        mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
-        found = _KNOWN_FILES.glance(self._catalog.engine, mine)
-        return {path: (size, etag) for path, size, etag in found}
-
-    def _of_files(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
+            known = self.known_files(context, dataset)
         there = self.files(dataset)
-        new = self.new_files(near, dataset)
-        said = f"{_counted(new)} of {len(there):,}" if len(new) < len(there) else _counted(new)
-        return News(
+        same = self.unchanged(there, known)
+        return [file for file in there if file.path not in same]
+
+    def unchanged(
+        self, files: Iterable[ListedFile], known: Mapping[str, tuple[int, str]]
+    ) -> set[str]:
+        """The paths of known files whose content has not changed since they were read."""
+        same: set[str] = set()
+        touched: list[tuple[ListedFile, str]] = []
+        for file in files:
+            size, noted = known.get(file.path, (None, ""))
+            if size != file.size:
+                continue
+            if is_etag_of(noted, file):
+                same.add(file.path)
+            else:
+                touched.append((file, noted))
+        unknown = [pair for pair in touched if _pair_key(*pair) not in self._compared]
+        if unknown:
+            answers = same_content(unknown, self._storage)
+            self._compared |= zip((_pair_key(*pair) for pair in unknown), answers, strict=True)
+        return same | {
+            file.path for file, noted in touched if self._compared[_pair_key(file, noted)]
+        }
+
+    def known_files(self, context: StageContext, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
+        """The files that published runs of the stage read: path to size and etag at that time."""
+        match = self.ledger(context)
+        known = self._files_of(match.ledger_id, dataset)
+        if match.ledger is None or any(self._is_below(path, dataset) for path in known):
+            return known
+        return {
+            **known,
+            **{now: seen for now, (_was, seen) in self._former(context, dataset).items()},
+        }
+
+    def former_paths(self, context: StageContext, dataset: Dataset) -> Mapping[str, str]:
+        """Path now to path in the ledger, for files whose spelling changed since they were read."""
+        return {
+            now: was for now, (was, _seen) in self._former(context, dataset).items() if now != was
+        }
+
+    def _former(
+        self, context: StageContext, dataset: Dataset
+    ) -> Mapping[str, tuple[str, tuple[int, str]]]:
+        """The ledger's files of a source whose id or path spelling changed since they were read.
+
+        Path now to path, size and etag in the ledger.
+        """
+        inputs = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
+        base, prefix = (dataset.location or "").rstrip("/"), folder(dataset.location or "")
+        rows = _FILES_OF_LEDGER.glance(
+            self._catalog.engine, {"consumer": self.ledger(context).ledger_id}
+        )
+        found: dict[str, tuple[str, tuple[int, str]]] = {}
+        for name, path, size, etag in rows:
+            same = folder(path)
+            if name not in inputs and (same == prefix or same.startswith(f"{prefix}/")):
+                found[base + same[len(prefix) :]] = path, (size, etag or "")
+        return found
+
+    @staticmethod
+    def _is_below(path: str, dataset: Dataset) -> bool:
+        base = (dataset.location or "").rstrip("/")
+        return path == base or path.startswith(f"{base}/")
+
+    def compared_with(
+        self, context: StageContext, dataset: Dataset, paths: Collection[str]
+    ) -> set[str]:
+        """Other files that were deduplicated together with these files.
+
+        Those are the files of the same load, if the load kept one row of each key.
+        """
+        mine = {"consumer": self.ledger(context).ledger_id}
+        look_ups = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
+        loads: dict[str, str] = {}
+        deduplicates: dict[str, bool] = {}
+        for name, path, stage_run_id, facts in _LOADS_OF_FILES.glance(self._catalog.engine, mine):
+            if name in look_ups:
+                continue
+            loads[path] = stage_run_id
+            if stage_run_id not in deduplicates:
+                run_facts = json.loads(facts) if isinstance(facts, str) else facts or {}
+                always = context.stage.options.get("deduplicate")
+                deduplicates[stage_run_id] = bool(always or run_facts.get(DEDUPLICATES))
+        concerned = {loads[path] for path in paths if path in loads and deduplicates[loads[path]]}
+        return {path for path, load in loads.items() if load in concerned} - set(paths)
+
+    def loaded_files(self, context: StageContext, dataset: Dataset) -> set[str]:
+        """The files the stage has ever loaded, former targets included."""
+        match = self.ledger(context)
+        return {
+            path
+            for ledger_id in (match.ledger_id, *match.former)
+            for path in self._files_of(ledger_id, dataset)
+        }
+
+    def _files_of(self, ledger_id: str, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
+        mine = {"consumer": ledger_id, "dataset": dataset.dataset_id}
+        found = _KNOWN_FILES.glance(self._catalog.engine, mine)
+        return {path: (size, etag or "") for path, size, etag in found}
+
+    def _of_files(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
+        there = self.files(dataset)
+        known = self.known_files(context, dataset)
+        new = self.new_files(context, dataset, known)
+        rewritten = sum(file.path in known for file in new)
+        counted = f"{_counted(new)} of {len(there):,}" if len(new) < len(there) else _counted(new)
+        return InputNews(
             dataset_id=dataset.dataset_id,
             kind="files",
             location=dataset.location,
-            address=self._places.address(dataset.location or ""),
+            address=self._storage.address(dataset.location or ""),
             read=read,
             files=len(new),
             bytes=sum(file.size for file in new),
             empty=not new,
-            sentence=f"{said} new" if there else "no files there",
+            sentence=f"{counted} new{_rewritten(rewritten)}"
+            if there
+            else self.never_there(context, dataset) or "no files there",
         )
 
-    def _of_table(self, near: Neighbourhood, dataset: Dataset, read: str) -> News:
-        since = self.read_up_to(near, dataset)
-        before = history(dataset, self._places)
+    def never_there(self, context: StageContext, dataset: Dataset) -> str | None:
+        """A sentence if the source has no file and never had one; else None."""
+        if dataset_kind(dataset) != "files" or self.files(dataset):
+            return None
+        if self.loaded_files(context, dataset) or self._quarantined_files(dataset.dataset_id):
+            return None
+        return missing_sources.describe(dataset.dataset_id, dataset.location or "", self._storage)
+
+    def _of_table(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
+        since = self.read_up_to(context, dataset)
+        before = history(dataset, self._storage)
         until, happened = before.current, before.since(since)
-        return News(
+        return InputNews(
             dataset_id=dataset.dataset_id,
             kind="table",
             location=dataset.location,
-            address=self._places.address(dataset.location or ""),
+            address=self._storage.address(dataset.location or ""),
             read=read,
             since=since,
             until=until,
-            empty=happened in (Since.NOTHING, Since.LAID_OUT),
+            empty=happened in (TableChange.NOTHING, TableChange.LAID_OUT),
             sentence=_snapshots(since, until, happened),
         )
 
-    def definition_changed(self, near: Neighbourhood) -> bool:
-        """The stage was published with another definition than it has now."""
-        mine = {"pipeline": near.stage.pipeline_id, "place": near.stage.stage_order}
-        found = _LAST_DEFINITION.glance(self._catalog.engine, mine)
-        published = found[0][0] if found else None
-        return published is not None and published != definition_of(near)
+    def definition_changed(self, context: StageContext) -> bool:
+        """The stage's definition differs from the one it was last published with."""
+        ledger = self.ledger(context).ledger
+        published = None if ledger is None or not ledger.published_by else ledger.definition
+        return published is not None and published != definition_of(context)
 
-    def read_up_to(self, near: Neighbourhood, dataset: Dataset) -> str | None:
+    def read_up_to(self, context: StageContext, dataset: Dataset) -> str | None:
         """The newest snapshot of an input that a published run of the stage has read."""
-        mine = {"consumer": near.stage_id, "dataset": dataset.dataset_id}
+        mine = {"consumer": self.ledger(context).ledger_id, "dataset": dataset.dataset_id}
         found = _READ_UP_TO.glance(self._catalog.engine, mine)
         return found[0][0] if found else None
 
 
-def _counted(files: Iterable[FileSeen]) -> str:
+def _pair_key(file: ListedFile, noted: str) -> tuple[str, str, str]:
+    return file.path, file.etag, noted
+
+
+def _rewritten(number: int) -> str:
+    return f", {number:,} of them rewritten since they were loaded" if number else ""
+
+
+def _counted(files: Iterable[ListedFile]) -> str:
     found = list(files)
     size = sum(file.size for file in found)
     noun = "file" if len(found) == 1 else "files"
     return f"{len(found):,} {noun} ({size / 1e6:,.2f} MB)" if found else "no files"
 
 
-def _snapshots(since: str | None, until: str | None, happened: Since) -> str:
+def _snapshots(since: str | None, until: str | None, happened: TableChange) -> str:
     if until is None:
         return "the table has no rows yet"
     match happened:
-        case Since.NEVER_READ:
+        case TableChange.NEVER_READ:
             return f"never read; its newest snapshot is {until}"
-        case Since.NOTHING:
+        case TableChange.NOTHING:
             return "no new snapshot"
-        case Since.LAID_OUT:
+        case TableChange.LAID_OUT:
             return "no new rows: its files were only compacted"
-        case Since.TAKEN_BACK:
+        case TableChange.TAKEN_BACK:
             return f"restored or rebuilt: snapshot {since} is no part of it any more"
-        case Since.EXPIRED:
+        case TableChange.EXPIRED:
             return f"snapshot {since}, up to which it was read, has expired"
-        case Since.ADDED | Since.CHANGED:
+        case TableChange.ADDED | TableChange.CHANGED:
             return f"snapshots after {since} up to {until}"

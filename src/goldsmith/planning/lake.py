@@ -1,4 +1,4 @@
-"""The lake's tables without Spark: which states they have been in, through pyiceberg."""
+"""Read the snapshot history of lake tables without Spark, through pyiceberg."""
 
 from __future__ import annotations
 
@@ -7,101 +7,103 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from goldsmith.planning.lake_tables import metadata_at, table_at
-from goldsmith.planning.neighbourhood import Dataset
-from goldsmith.planning.places import Places
-from goldsmith.planning.words import lake_name, layer_of
+from goldsmith.planning.resolved_stage import lake_name, layer_of
+from goldsmith.planning.stage_context import Dataset
+from goldsmith.storage.lake_tables import metadata_at, table_at
+from goldsmith.storage.storage import Storage
 
 
-def load_table(dataset: Dataset, places: Places) -> Any | None:
-    """A dataset's table as pyiceberg sees it; None where there is none."""
-    name = _name(dataset)
-    return None if name is None else table_at(places, name)
+def load_table(dataset: Dataset, storage: Storage) -> Any | None:
+    """A dataset's pyiceberg table; None where there is none."""
+    name = name_of(dataset)
+    return None if name is None else table_at(storage, name)
 
 
-def _name(dataset: Dataset) -> tuple[str, ...] | None:
-    """What a dataset's table is called in the lake's list; None where nobody writes it."""
+def name_of(dataset: Dataset) -> tuple[str, ...] | None:
+    """The name of a dataset's table in the lake catalog; None where no stage writes it."""
     if not dataset.writers:
         return None
     _lake, *name = lake_name(dataset.dataset_id, layer_of(dataset.writers[0])).split(".")
     return tuple(name)
 
 
-#: Snapshots that add rows, or only lay out anew the ones there are.
+#: Snapshot operations that add rows, or only rewrite files without changing rows.
 ADDING = ("append", "replace")
-#: The snapshot's summary says which stage run made it: what a restart asks for.
+#: The property in a snapshot's summary with the stage run that made it; a restart looks for it.
 RUN_PROPERTY = "goldsmith-run-id"
-#: And that it started over: a full refresh, or an input that was restored.
+#: The property of a snapshot that started over: after a full refresh or a restored input.
 STARTED_OVER = "goldsmith-started-over"
 
 
-class Snapshot(NamedTuple):
-    """One state of a table, and what made it of the one before."""
+class TableSnapshot(NamedTuple):
+    """One snapshot of a table, with the operation that made it."""
 
     parent: str | None
     operation: str
     at: datetime | None = None
-    #: The stage run that published it; None for a compaction, or somebody else's write.
+    #: The stage run that published it; None for a compaction or another writer's snapshot.
     stage_run_id: str | None = None
     rows: int | None = None
-    #: Whoever wrote it replaced everything and did not go on from what was there.
+    #: The write replaced all rows instead of continuing from the parent.
     started_over: bool = False
 
 
-class Since(StrEnum):
+class TableChange(StrEnum):
     """What happened to a table since a snapshot of it."""
 
-    #: It was never read.
+    #: The stage never read the table.
     NEVER_READ = "never read"
     NOTHING = "nothing"
-    #: Files were compacted, and no row is different.
+    #: Files were compacted; no row changed.
     LAID_OUT = "laid out"
     ADDED = "added"
     CHANGED = "changed"
-    #: The snapshot is no part of the table any more: it was restored or rebuilt.
+    #: The snapshot is no ancestor of the newest one: the table was restored or rebuilt.
     TAKEN_BACK = "taken back"
-    #: Snapshots between have expired, so nobody knows.
+    #: Snapshots in between have expired: not known.
     EXPIRED = "expired"
 
 
-class History(NamedTuple):
-    """The newest state of a table and every one before it that has not expired."""
+class TableHistory(NamedTuple):
+    """The newest snapshot of a table, and every snapshot that has not expired."""
 
     current: str | None
-    snapshots: Mapping[str, Snapshot]
+    snapshots: Mapping[str, TableSnapshot]
 
-    def line(self) -> Iterator[tuple[str, Snapshot]]:
-        """The states of main, newest first."""
+    def line(self) -> Iterator[tuple[str, TableSnapshot]]:
+        """The snapshots of the main branch, newest first."""
         at = self.current
         while at is not None and at in self.snapshots:
             yield at, self.snapshots[at]
             at = self.snapshots[at].parent
 
-    def since(self, snapshot: str | None) -> Since:
+    def since(self, snapshot: str | None) -> TableChange:
         """What happened after a snapshot, up to now."""
         if self.current is None or snapshot == self.current:
-            return Since.NOTHING
+            return TableChange.NOTHING
         if snapshot is None:
-            return Since.NEVER_READ
-        way = operations_between(self.snapshots, snapshot, self.current)
-        if way is None:
-            return Since.TAKEN_BACK if snapshot in self.snapshots else Since.EXPIRED
-        if set(way) == {"replace"}:
-            return Since.LAID_OUT
-        for name, one in self.line():
+            return TableChange.NEVER_READ
+        operations = operations_between(self.snapshots, snapshot, self.current)
+        if operations is None:
+            return TableChange.TAKEN_BACK if snapshot in self.snapshots else TableChange.EXPIRED
+        if set(operations) == {"replace"}:
+            return TableChange.LAID_OUT
+        for name, step in self.line():
             if name == snapshot:
                 break
-            if one.started_over:
-                return Since.TAKEN_BACK
-        return Since.ADDED if all(one in ADDING for one in way) else Since.CHANGED
+            if step.started_over:
+                return TableChange.TAKEN_BACK
+        return (
+            TableChange.ADDED if all(step in ADDING for step in operations) else TableChange.CHANGED
+        )
 
 
 def operations_between(
-    known: Mapping[str, Snapshot], since: str, until: str
+    known: Mapping[str, TableSnapshot], since: str, until: str
 ) -> tuple[str, ...] | None:
-    """What each snapshot after the first did, oldest first; None where no way leads back to it.
+    """The operations of the snapshots after `since` up to `until`, oldest first.
 
-    The first one itself may have expired: what came after it is still told by the others.
+    None where `since` is no known ancestor of `until`. `since` itself may have expired.
     """
     way: list[str] = []
     at: str | None = until
@@ -113,31 +115,34 @@ def operations_between(
     return tuple(reversed(way))
 
 
-def history(dataset: Dataset, places: Places) -> History:
-    """Every state of a dataset's table that has not expired."""
-    name = _name(dataset)
-    said = None if name is None else metadata_at(places, name)
-    current = None if said is None else current_of(said)
-    if said is None or current is None:
-        return History(None, {})
-    return History(current, {str(one["snapshot-id"]): _snapshot(one) for one in said["snapshots"]})
+def history(dataset: Dataset, storage: Storage) -> TableHistory:
+    """The snapshot history of a dataset's table."""
+    name = name_of(dataset)
+    metadata = None if name is None else metadata_at(storage, name)
+    current = None if metadata is None else current_of(metadata)
+    if metadata is None or current is None:
+        return TableHistory(None, {})
+    return TableHistory(
+        current,
+        {str(snapshot["snapshot-id"]): _snapshot(snapshot) for snapshot in metadata["snapshots"]},
+    )
 
 
-def current_of(said: Mapping[str, Any]) -> str | None:
-    """The newest snapshot, by what a table says of itself."""
-    current = said.get("current-snapshot-id")
-    # Before it has rows a table says -1, or nothing.
+def current_of(metadata: Mapping[str, Any]) -> str | None:
+    """The id of the newest snapshot in a table's metadata; None where it has no rows yet."""
+    current = metadata.get("current-snapshot-id")
+    # A table without rows has -1 or no value here.
     return None if current in (None, -1) else str(current)
 
 
-def _snapshot(one: Mapping[str, Any]) -> Snapshot:
-    said = one.get("summary", {})
-    parent, added = one.get("parent-snapshot-id"), said.get("added-records")
-    return Snapshot(
+def _snapshot(snapshot: Mapping[str, Any]) -> TableSnapshot:
+    summary = snapshot.get("summary", {})
+    parent, added = snapshot.get("parent-snapshot-id"), summary.get("added-records")
+    return TableSnapshot(
         parent=None if parent is None else str(parent),
-        operation=said.get("operation", ""),
-        at=datetime.fromtimestamp(one["timestamp-ms"] / 1000, UTC),
-        stage_run_id=said.get(RUN_PROPERTY),
+        operation=summary.get("operation", ""),
+        at=datetime.fromtimestamp(snapshot["timestamp-ms"] / 1000, UTC),
+        stage_run_id=summary.get(RUN_PROPERTY),
         rows=None if added is None else int(added),
-        started_over=STARTED_OVER in said,
+        started_over=STARTED_OVER in summary,
     )

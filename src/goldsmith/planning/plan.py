@@ -9,63 +9,66 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.planning.integrity.finding import Finding
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.stage_context import StageContext
 
 if TYPE_CHECKING:
+    from goldsmith.catalog.retries import HealingAction, HealingStep
     from goldsmith.journal.runs import Expected
 
 
-class Fate(StrEnum):
-    """What will become of a stage."""
+class StageDecision(StrEnum):
+    """Whether a stage of a plan runs."""
 
     RUN = "run"
-    #: It may run: whether there is anything new has not been looked at.
+    #: The stage may run: it is not known yet whether its inputs have anything new.
     READY = "ready"
     SKIP = "skip"
+    #: The stage's row is not enabled: the run goes on without the stage.
+    LEFT_OUT = "left_out"
     STOPPED = "stopped"
     BLOCKED = "blocked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class News:
-    """What is new of one input since the stage last read it."""
+class InputNews:
+    """What is new in one input since the stage last read it."""
 
     dataset_id: str
     #: `files`, `table` or `warehouse`.
     kind: str
-    #: The catalog's address, and what it is in this environment.
+    #: The location in the catalog row, and its address in this environment.
     location: str | None
     address: str | None
-    #: `new` rows are read, or `all` of them.
+    #: `new`: only new rows are read; `all`: every row.
     read: str
     files: int | None = None
     bytes: int | None = None
     since: str | None = None
     until: str | None = None
-    #: Nothing to read; None where it cannot be known before an upstream stage has run.
+    #: True: nothing to read. None: not known, as for a warehouse table.
     empty: bool | None = None
     sentence: str = ""
 
 
 class PlannedStage(NamedTuple):
-    """One stage of a plan: the rows around it, its fate, and because of what."""
+    """One stage of a plan: its context, the decision and its reason."""
 
-    near: Neighbourhood
-    fate: Fate
+    context: StageContext
+    fate: StageDecision
     because: str
-    #: The stages of this plan it comes after.
+    #: The stages of this plan whose targets this stage reads.
     after: tuple[str, ...] = ()
-    news: tuple[News, ...] = ()
+    news: tuple[InputNews, ...] = ()
     expected: Expected | None = None
 
     @property
     def stage_id(self) -> str:
-        return self.near.stage_id
+        return self.context.stage_id
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What would run if it were asked for now."""
+    """The stages of a selection in the order they run, each with its decision."""
 
     revision: int
     environment: str
@@ -74,6 +77,8 @@ class Plan:
     stages: tuple[PlannedStage, ...]
     findings: tuple[Finding, ...] = ()
     options: Mapping[str, object] = field(default_factory=dict)
+    #: The remedies of each error code; `plan --verbose` shows which may act on a stage.
+    pairs: tuple[HealingAction | HealingStep, ...] = ()
 
-    def of(self, *fates: Fate) -> list[PlannedStage]:
+    def of(self, *fates: StageDecision) -> list[PlannedStage]:
         return [stage for stage in self.stages if stage.fate in fates]

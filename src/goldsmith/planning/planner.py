@@ -1,4 +1,4 @@
-"""Rows into a plan: which stages, in which order, and why each will or will not run."""
+"""Make a plan from catalog rows: which stages, in which order, and why each runs or does not."""
 
 from __future__ import annotations
 
@@ -11,36 +11,37 @@ from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.definition import reruns, says_changed
+from goldsmith.planning.catalog_index import CatalogIndex
+from goldsmith.planning.definition import changed_definition_text, reruns
 from goldsmith.planning.integrity.finding import Finding
-from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.plan import Fate, News, Plan, PlannedStage
+from goldsmith.planning.integrity.remedies import pairs
+from goldsmith.planning.plan import InputNews, Plan, PlannedStage, StageDecision
 from goldsmith.planning.selection import select
-from goldsmith.planning.stops import Stops
-from goldsmith.planning.survey import Survey
+from goldsmith.planning.stage_context import StageContext
+from goldsmith.planning.stopped import Stops
 
 if TYPE_CHECKING:
     from goldsmith.journal.runs import Expected
+    from goldsmith.planning.history import HistoryCheck
 
-#: What is new of a stage's inputs, looked at only for stages that are shown or run.
-Look = Callable[[Neighbourhood], tuple[News, ...]]
+#: Finds what is new in a stage's inputs. Called only for stages that are shown or run.
+Look = Callable[[StageContext], tuple[InputNews, ...]]
 
 
 @dataclass(eq=False, kw_only=True)
 class CatalogHasErrors(GoldsmithError):
-    """The rows cannot be planned from: integrity has errors in them."""
+    """The catalog rows have integrity errors, so no plan can be made from them."""
 
     findings: tuple[Finding, ...]
 
     def __str__(self) -> str:
-        several = "errors" if len(self.findings) > 1 else "error"
-        lines = [
-            f"  {finding.sentence} [{finding.code}]\n    {finding.hint}"
-            for finding in self.findings[:20]
-        ]
-        more = len(self.findings) - 20
+        # A mistake that concerns several rows is a finding of each row: print it once.
+        distinct = list(dict.fromkeys((f.sentence, f.code, f.hint) for f in self.findings))
+        several = "errors" if len(distinct) > 1 else "error"
+        lines = [f"  {sentence} [{code}]\n    {hint}" for sentence, code, hint in distinct[:20]]
+        more = len(distinct) - 20
         rest = [f"  … and {more} more"] if more > 0 else []
-        return f"The catalog has {len(self.findings)} {several}:\n" + "\n".join([*lines, *rest])
+        return f"The catalog has {len(distinct)} {several}:\n" + "\n".join([*lines, *rest])
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -52,122 +53,154 @@ class CatalogHasErrors(GoldsmithError):
 
 
 def plan(
-    survey: Survey,
+    catalog_index: CatalogIndex,
     selection: Sequence[str],
     *,
     now: datetime,
     environment: str,
     look: Look | None = None,
     expected: Mapping[str, Expected] | None = None,
-    changed: Callable[[Neighbourhood], bool] | None = None,
+    changed: Callable[[StageContext], bool] | None = None,
+    leaves_out: bool = True,
+    history: HistoryCheck | None = None,
 ) -> Plan:
-    """What would run if this were asked for now; raises where the rows have errors."""
+    """Plan the selected stages as of `now`; raises where their rows have errors.
+
+    A stage whose row is not enabled is left out of the run. With `leaves_out=False`, as for a
+    retry or a repair, the stage counts as stopped.
+    """
     with without_collector():
-        return _plan(survey, selection, now, environment, look, expected, changed)
+        return _plan(
+            catalog_index, selection, now, environment, look, expected, changed, leaves_out, history
+        )
 
 
 def _plan(
-    survey: Survey,
+    catalog_index: CatalogIndex,
     selection: Sequence[str],
     now: datetime,
     environment: str,
     look: Look | None,
     expected: Mapping[str, Expected] | None,
-    changed: Callable[[Neighbourhood], bool] | None,
+    changed: Callable[[StageContext], bool] | None,
+    leaves_out: bool,
+    history: HistoryCheck | None,
 ) -> Plan:
-    chosen = select(survey, selection)
-    errors = _errors_about(survey, chosen) if selection else survey.errors
+    chosen = select(catalog_index, selection)
+    errors = _errors_about(catalog_index, chosen) if selection else catalog_index.errors
     if errors:
         raise CatalogHasErrors(findings=errors)
-    stops = Stops.of(survey.rows.rows(Flag), now)
+    stops = Stops.of(catalog_index.rows.rows(Flag), now)
     stages: dict[str, PlannedStage] = {}
-    upstream = survey.upstream
-    held: dict[str, Fate] = {}
+    upstream = catalog_index.upstream
+    held: dict[str, StageDecision] = {}
     for name in chosen:
-        near = survey.stages[name]
+        context = catalog_index.stages[name]
         after = upstream[name]
         if selection and after:
             after = tuple([earlier for earlier in after if earlier in stages])
-        stage = _planned(near, after, held, stops)
-        if stage.fate is not Fate.READY:
+        stage = _planned(context, after, held, stops, leaves_out)
+        if stage.fate not in (StageDecision.READY, StageDecision.LEFT_OUT):
             held[name] = stage.fate
-        if look is not None and stage.fate is Fate.READY:
+        if look is not None and stage.fate is StageDecision.READY:
             stage = _looked_at(stage, stages, look)
-            if changed is not None and changed(near):
+            if changed is not None and changed(context):
                 stage = _redefined(stage)
+        if history is not None and stage.fate in (
+            StageDecision.READY,
+            StageDecision.RUN,
+            StageDecision.SKIP,
+        ):
+            stage = _with_history(stage, history)
         if expected:
             stage = stage._replace(expected=expected.get(name))
         stages[name] = stage
     return Plan(
-        revision=survey.rows.revision,
+        revision=catalog_index.rows.revision,
         environment=environment,
         made_at=now,
         selection=tuple(selection),
         stages=tuple(stages.values()),
-        findings=survey.findings,
+        findings=catalog_index.findings,
+        pairs=tuple(pairs(catalog_index.rows)),
     )
 
 
-def _errors_about(survey: Survey, chosen: Iterable[str]) -> tuple[Finding, ...]:
-    """The errors in rows that the chosen stages have to do with.
+def _errors_about(catalog_index: CatalogIndex, chosen: Iterable[str]) -> tuple[Finding, ...]:
+    """The errors in rows that the chosen stages depend on.
 
     One broken pipeline must not keep a thousand others from running.
     """
-    if not survey.errors:
+    if not catalog_index.errors:
         return ()
     about: set[tuple[str, str]] = set()
     for name in chosen:
-        near = survey.stages[name]
-        about.add(("stages", key_text(near.stage.key)))
-        for table, key in near.depends_on():
-            said = key_text(key) if isinstance(key, tuple) else str(key)
+        context = catalog_index.stages[name]
+        about.add(("stages", key_text(context.stage.key)))
+        for table, key in context.depends_on():
+            id_ = key_text(key) if isinstance(key, tuple) else str(key)
             about |= {
-                (t, said) for t in (("sources", "targets") if table == "dataset" else (table,))
+                (t, id_) for t in (("sources", "targets") if table == "dataset" else (table,))
             }
-    return tuple(error for error in survey.errors if (error.table, error.key) in about)
+    return tuple(error for error in catalog_index.errors if (error.table, error.key) in about)
 
 
 def _planned(
-    near: Neighbourhood,
+    context: StageContext,
     after: tuple[str, ...],
-    held: Mapping[str, Fate],
+    held: Mapping[str, StageDecision],
     stops: Stops,
+    leaves_out: bool,
 ) -> PlannedStage:
-    stopped = stops.on(near)
+    stopped = stops.on(context)
     if stopped is not None:
-        return PlannedStage(near=near, fate=Fate.STOPPED, because=stopped, after=after)
+        if leaves_out and stops.leaves_out(context):
+            return PlannedStage(
+                context=context, fate=StageDecision.LEFT_OUT, because=stopped, after=after
+            )
+        return PlannedStage(
+            context=context, fate=StageDecision.STOPPED, because=stopped, after=after
+        )
     for earlier in after if held else ():
         if earlier in held:
             why = f"reads what {earlier} writes, and that is {held[earlier]}"
-            return PlannedStage(near, Fate.BLOCKED, why, after)
-    return PlannedStage(near, Fate.READY, "its inputs have not been looked at", after)
+            return PlannedStage(context, StageDecision.BLOCKED, why, after)
+    return PlannedStage(context, StageDecision.READY, "its inputs have not been looked at", after)
 
 
 def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Look) -> PlannedStage:
-    news = look(stage.near)
-    fed_by = [e for e in stage.after if stages[e].fate in (Fate.RUN, Fate.READY)]
-    volatile = stage.near.facts.volatile if stage.near.facts else ()
+    news = look(stage.context)
+    fed_by = [e for e in stage.after if stages[e].fate in (StageDecision.RUN, StageDecision.READY)]
+    volatile = stage.context.facts.volatile if stage.context.facts else ()
     fresh = [item for item in news if item.empty is False]
     if fresh:
         because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in fresh)
-        return stage._replace(fate=Fate.RUN, because=because, news=news)
+        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
     if fed_by:
         because = f"after {', '.join(fed_by)}, if that publishes anything new"
-        return stage._replace(fate=Fate.RUN, because=because, news=news)
+        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
     if volatile:
         because = f"its SQL asks for {', '.join(volatile)}, so it always runs"
-        return stage._replace(fate=Fate.RUN, because=because, news=news)
+        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
     unknown = [item for item in news if item.empty is None]
     if unknown:
         because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in unknown)
-        return stage._replace(fate=Fate.READY, because=because, news=news)
+        return stage._replace(fate=StageDecision.READY, because=because, news=news)
     sentence = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in news)
-    return stage._replace(fate=Fate.SKIP, because=f"nothing new ({sentence})", news=news)
+    return stage._replace(fate=StageDecision.SKIP, because=f"nothing new ({sentence})", news=news)
 
 
 def _redefined(stage: PlannedStage) -> PlannedStage:
-    """What a changed definition makes of a stage: it runs, or says what it would need."""
-    said = says_changed(stage.near)
-    if reruns(stage.near):
-        return stage._replace(fate=Fate.RUN, because=said)
-    return stage._replace(because=f"{stage.because}; {said}")
+    """Decide for a stage whose definition changed: run it, or mention the full refresh."""
+    reason = changed_definition_text(stage.context)
+    if reruns(stage.context):
+        return stage._replace(fate=StageDecision.RUN, because=reason)
+    return stage._replace(because=f"{stage.because}; {reason}")
+
+
+def _with_history(stage: PlannedStage, history: HistoryCheck) -> PlannedStage:
+    """Compare the target with what the stage loaded; raises where the stage must not run."""
+    again, note = history.again(stage.context), history.note(stage.context)
+    if again is not None:
+        stage = stage._replace(fate=StageDecision.RUN, because=again)
+    return stage if note is None else stage._replace(because=f"{stage.because}; {note}")

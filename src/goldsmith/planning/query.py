@@ -1,10 +1,11 @@
-"""A stage's SQL: which datasets it reads, what it writes, and what kind of query it is.
+"""Parse a stage's SQL: which datasets it reads, what it writes, and what kind of query it is.
 
 sqlglot is used for grammar and trees only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,85 +22,140 @@ _VOLATILE_NAMES = frozenset(
 
 
 class QueryFacts(NamedTuple):
-    """What a text says, as far as planning needs to know."""
+    """What planning needs to know about a SQL text."""
 
-    #: Why it cannot be run; everything else is empty then.
+    #: Why the SQL cannot be run; only `line` and `hint` are set with it.
     error: str | None = None
     line: int | None = None
-    #: Tables it reads, as written, in order of appearance.
+    #: The tables it reads, as written, in order of appearance.
     reads: tuple[str, ...] = ()
-    #: The table an INSERT or CREATE TABLE … AS in it names.
+    #: The table of an INSERT or CREATE TABLE … AS.
     writes: str | None = None
+    #: The statement replaces everything in that table.
+    overwrites: bool = False
     #: GROUP BY, DISTINCT or an aggregate: wrong over an input read in parts.
     aggregates: bool = False
     windows: bool = False
-    #: Functions that ask for the time or for chance.
+    #: Functions that return the time or a random value.
     volatile: tuple[str, ...] = ()
-    #: The columns it gives, where no star hides them.
+    #: The result columns; None where a star hides them.
     columns: tuple[str, ...] | None = None
+    #: Tables it must read whole, and the reason of each, at the same index.
+    whole: tuple[str, ...] = ()
+    whole_because: tuple[str, ...] = ()
+    #: Tables it reads, while some result rows (a UNION branch) do not depend on them.
+    beside: tuple[str, ...] = ()
+    #: What to write instead, if the error is that the SQL cannot be translated to Spark.
+    hint: str | None = None
 
 
 def parse(text: str, dialect: str | None) -> QueryFacts:
-    """The facts of a text, by parsing it."""
+    """Parse a SQL text into its facts."""
     from sqlglot import errors, exp
+
+    from goldsmith.planning.clauses import refuse_inside
+    from goldsmith.planning.dialects import NotTranslated
+    from goldsmith.planning.partial import use_of
 
     try:
         statement = statement_of(text, dialect)
         query, writes = query_of(statement)
+        refuse_inside(query, dialect)
+        if not is_spark(dialect):
+            printed(query, dialect)
+        reads = dict.fromkeys(table_name(table) for table in tables_read(query))
+        uses = {name: use_of(query, name) for name in reads}
     except errors.ParseError as error:
         detail = error.errors[0] if error.errors else {}
-        said = str(detail.get("description") or error).splitlines()[0]
-        near = detail.get("highlight")
+        message = str(detail.get("description") or error).splitlines()[0]
+        excerpt = detail.get("highlight")
         return QueryFacts(
-            error=f"{said.rstrip('.')}{f' near {near!r}' if near else ''}",
+            error=f"{message.rstrip('.')}{f' near {excerpt!r}' if excerpt else ''}",
             line=detail.get("line", 1),
         )
     except errors.SqlglotError as error:
         return QueryFacts(error=str(error).splitlines()[0], line=1)
+    except NotTranslated as error:
+        return QueryFacts(error=str(error), line=error.line, hint=error.hint)
     except ValueError as error:
         return QueryFacts(error=str(error), line=1)
     except RecursionError:
         return QueryFacts(error="it is nested too deeply to be parsed", line=1)
-    reads = dict.fromkeys(table_name(table) for table in tables_read(query))
     named = query.named_selects
     hidden = query.is_star or len(named) != len(query.selects) or "" in named
     return QueryFacts(
         reads=tuple(reads),
         writes=writes,
+        overwrites=bool(statement.args.get("overwrite") or statement.args.get("replace")),
         aggregates=_aggregates(query),
         windows=query.find(exp.Window) is not None,
         volatile=tuple(dict.fromkeys(_volatile(query))),
         columns=None if hidden else tuple(named),
+        whole=tuple(name for name, use in uses.items() if use.why),
+        whole_because=tuple(use.why for use in uses.values() if use.why),
+        beside=tuple(name for name, use in uses.items() if use.again),
     )
 
 
 def statement_of(text: str, dialect: str | None) -> exp.Expression:
     import sqlglot
+    from sqlglot import exp
 
-    statements = [found for found in sqlglot.parse(text, read=dialect or "spark") if found]
+    parsed = sqlglot.parse(text, read=dialect or "spark")
+    # A comment after the last semicolon is a statement to sqlglot.
+    statements = [
+        statement for statement in parsed if statement and not isinstance(statement, exp.Semicolon)
+    ]
     if len(statements) != 1:
         raise ValueError(f"it holds {len(statements)} statements, and a stage runs one")
     return statements[0]  # type: ignore[return-value]
 
 
 def query_of(statement: exp.Expression) -> tuple[exp.Query, str | None]:
-    """The SELECT of a statement, and the table it would write on its own."""
+    """The SELECT of a statement, and the table the statement would write, if any.
+
+    Raises ValueError for a clause around the SELECT that a stage would ignore.
+    """
     from sqlglot import exp
+
+    from goldsmith.planning.clauses import names_of_list, refuse_around
 
     if isinstance(statement, exp.Create | exp.Insert):
         inner = statement.expression
         written = statement.this
         table = written.this if isinstance(written, exp.Schema) else written
         if isinstance(inner, exp.Query) and isinstance(table, exp.Table):
-            outer = statement.args.get("with_") or statement.args.get("with")
-            if outer is not None and not inner.ctes:
+            refuse_around(statement)
+            outer = statement.args.get("with_")
+            if outer is not None:
+                if inner.ctes:
+                    raise ValueError(f"it has a WITH before and after {statement.key.upper()}")
                 inner.set("with_", outer)
-            return inner, table_name(table)
-    if isinstance(statement, exp.Subquery):
-        statement = statement.unnest()  # type: ignore[assignment]
+            return _as_listed(inner, names_of_list(written)), table_name(table)
+    if isinstance(statement, exp.Subquery) and not any(
+        value for key, value in statement.args.items() if key != "this"
+    ):
+        return query_of(statement.this)
     if isinstance(statement, exp.Query):
         return statement, None
     raise ValueError(f"it is a {statement.key.upper()}, and a stage runs a SELECT")
+
+
+def _as_listed(query: exp.Query, names: tuple[str, ...]) -> exp.Query:
+    """Rename the query's columns, by position, to the column list of the INSERT."""
+    from sqlglot import exp
+
+    given = query.named_selects
+    if not names or (not query.is_star and [name.lower() for name in given] == _lower(names)):
+        return query
+    columns = [exp.to_identifier(name, quoted=True) for name in names]
+    alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=columns)
+    subquery = exp.Subquery(this=query.unnest(), alias=alias)
+    return exp.select(*(exp.column(name.copy()) for name in columns)).from_(subquery, copy=False)
+
+
+def _lower(names: tuple[str, ...]) -> list[str]:
+    return [name.lower() for name in names]
 
 
 def tables_read(query: exp.Query) -> Iterator[exp.Table]:
@@ -109,7 +165,7 @@ def tables_read(query: exp.Query) -> Iterator[exp.Table]:
     for table in query.find_all(exp.Table, bfs=False):
         if not isinstance(table.this, exp.Identifier) or _is_cte(table):
             continue
-        # A hint (`/*+ BROADCAST(d) */`) names what the query reads anyway, by its alias.
+        # A hint (`/*+ BROADCAST(d) */`) names a table the query reads anyway, by its alias.
         if table.find_ancestor(exp.Hint) is None:
             yield table
 
@@ -127,7 +183,7 @@ def _is_cte(table: exp.Table) -> bool:
         if isinstance(clause, exp.With) and inside is not clause:
             for cte in clause.expressions:
                 if cte is inside and not clause.recursive:
-                    break  # it and the ones after it are not in scope of its own query
+                    break  # a CTE's query does not see the CTE itself or later ones
                 if cte.alias.lower() == name:
                     return True
                 if cte is inside:
@@ -143,7 +199,7 @@ def table_name(table: exp.Table) -> str:
 def _aggregates(query: exp.Query) -> bool:
     from sqlglot import exp
 
-    if query.find(exp.Group, exp.Distinct):
+    if query.find(exp.Group, exp.Distinct, exp.Limit, exp.Offset, exp.Fetch):
         return True
     if any(union.args.get("distinct") is not False for union in query.find_all(exp.SetOperation)):
         return True  # UNION, INTERSECT and EXCEPT drop duplicates
@@ -165,10 +221,57 @@ def _volatile(query: exp.Query) -> Iterator[str]:
             yield name.lower()
 
 
+def is_spark(dialect: str | None) -> bool:
+    return dialect in (None, "", "spark")
+
+
 def as_spark(text: str, dialect: str | None) -> str:
     """The query as Spark will run it."""
-    if dialect in (None, "", "spark"):
-        query, writes = query_of(statement_of(text, dialect))
-        # The text as it was written is easier to recognise in an error than our printing of it.
-        return text.strip().rstrip(";") if writes is None else query.sql("spark", pretty=True)
-    return query_of(statement_of(text, dialect))[0].sql("spark", pretty=True)
+    statement = statement_of(text, dialect)
+    if is_spark(dialect) and (kept := as_written(text, statement)) is not None:
+        return kept
+    return printed(query_of(statement)[0], dialect)
+
+
+def as_written(text: str, statement: exp.Expression) -> str | None:
+    """The SELECT as written, for SQL in Spark's own dialect; None where it has to be printed.
+
+    Error messages are easier to follow with the original text than with sqlglot's. The text before
+    the SELECT becomes spaces, so that line and column numbers stay the same.
+    """
+    from sqlglot import exp
+    from sqlglot.dialects.dialect import Dialect
+    from sqlglot.tokenizer_core import TokenType
+
+    if not isinstance(statement, exp.Create | exp.Insert) and ";" not in text:
+        return text.strip()
+    tokens = [
+        token
+        for token in Dialect.get_or_raise("spark").tokenize(text)
+        if token.token_type is not TokenType.SEMICOLON
+    ]
+    text = text[: tokens[-1].end + 1]
+    if not isinstance(statement, exp.Create | exp.Insert):
+        return text.strip()
+    query, _writes = query_of(statement.copy())
+    written = statement.this
+    names = written.expressions if isinstance(written, exp.Schema) else ()
+    last = names[-1] if names else written.parts[-1]
+    kind = TokenType.INSERT if isinstance(statement, exp.Insert) else TokenType.CREATE
+    head = next(token.start for token in tokens if token.token_type is kind)
+    after = (token for token in tokens if token.start > last.meta["end"])
+    skipped = (TokenType.R_PAREN,) if names else (TokenType.ALIAS,)
+    begins = next(token.start for token in after if token.token_type not in skipped)
+    blank = re.sub(r"[^\n]", " ", text[head:begins])
+    kept = text[:head] + blank + text[begins:]
+    # None if the remaining text means another query, for example because of a column list.
+    return kept if query_of(statement_of(kept, None))[0] == query else None
+
+
+def printed(query: exp.Query, dialect: str | None) -> str:
+    """The query as Spark SQL; raises where it cannot be expressed or translated."""
+    from sqlglot import ErrorLevel
+
+    from goldsmith.planning.dialects import translate
+
+    return translate(query, dialect).sql("spark", pretty=True, unsupported_level=ErrorLevel.RAISE)

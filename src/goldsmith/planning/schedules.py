@@ -1,4 +1,4 @@
-"""Schedules: when a pipeline is due, read from the one word or line its row holds."""
+"""Schedules: parse a pipeline's schedule and compute when the pipeline is due."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import ClassVar
 from goldsmith.errors import GoldsmithError
 
 _LONGEST = 200
-_WORDS = {
+_ALIASES = {
     "@hourly": "0 * * * *",
     "@daily": "0 0 * * *",
     "@midnight": "0 0 * * *",
@@ -23,22 +23,22 @@ _WORDS = {
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-#: name, least, most, and the names that stand for numbers.
+#: Name of the field, minimum, maximum, and the names that may be used for numbers.
 _FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
     ("day of the month", 1, 31, {}),
-    ("month", 1, 12, {name: place for place, name in enumerate(_MONTHS, start=1)}),
-    ("day of the week", 0, 7, {name: place for place, name in enumerate(_WEEKDAYS)}),
+    ("month", 1, 12, {name: number for number, name in enumerate(_MONTHS, start=1)}),
+    ("day of the week", 0, 7, {name: number for number, name in enumerate(_WEEKDAYS)}),
 )
-#: A 29 February on a given day of the week comes again within forty years, also around 2100.
+#: A 29 February on a given weekday recurs within forty years, also around 2100.
 _YEARS_AHEAD = 40
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(eq=False, kw_only=True)
 class BadSchedule(GoldsmithError):
-    """A schedule that cannot be read."""
+    """A schedule cannot be parsed."""
 
     schedule: str
     because: str
@@ -57,31 +57,31 @@ class BadSchedule(GoldsmithError):
 class Schedule:
     """When a pipeline is due."""
 
-    #: The pipeline whose end it waits for.
+    #: The pipeline after which it runs.
     after: str | None = None
-    #: There is, or may be, a next time.
+    #: False for a cron line whose date never occurs.
     fires: bool = True
 
     def next_after(self, moment: datetime) -> datetime | None:
-        """The first time after a moment, in UTC; None where no clock decides, or never."""
+        """The first due time after a moment, in UTC; None for a schedule without times."""
         return None
 
 
 @dataclass(frozen=True)
 class WhenAsked(Schedule):
-    """`none`: only when somebody asks."""
+    """`none`: the pipeline runs only on request."""
 
 
 @dataclass(frozen=True)
 class After(Schedule):
-    """`after: pipeline`: whenever that pipeline has ended well."""
+    """`after: pipeline`: whenever that pipeline has succeeded."""
 
     after: str
 
 
 @dataclass(frozen=True)
 class Every(Schedule):
-    """`every 15m`: at whole multiples of the time since 1970, so that a restart moves nothing."""
+    """`every 15m`: at multiples of the interval since 1970, so that a restart does not shift it."""
 
     seconds: int
 
@@ -92,7 +92,7 @@ class Every(Schedule):
 
 @dataclass(frozen=True)
 class Cron(Schedule):
-    """A cron line: the minutes, hours, days and months it names."""
+    """A cron line of five fields."""
 
     minutes: tuple[int, ...]
     hours: tuple[int, ...]
@@ -100,7 +100,7 @@ class Cron(Schedule):
     months: frozenset[int]
     #: Sunday is 0.
     weekdays: frozenset[int]
-    #: Both kinds of day are limited: then either may match, as in every cron.
+    #: Day of month and day of week are both limited: then one match is enough, as in every cron.
     either_day: bool
 
     _SOME_DAY: ClassVar[datetime] = datetime(2000, 1, 1, tzinfo=UTC)
@@ -135,24 +135,26 @@ class Cron(Schedule):
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Schedule:
-    """The schedule a text means."""
-    said = text.strip()
-    if not said or len(said) > _LONGEST:
-        raise BadSchedule(schedule=text, because="it is empty" if not said else "it is too long")
-    first, *others = said.split(maxsplit=1)
-    word, rest = first.lower(), "".join(others)
-    if word == "none" and not rest:
+    """Parse the text of a schedule."""
+    stripped = text.strip()
+    if not stripped or len(stripped) > _LONGEST:
+        raise BadSchedule(
+            schedule=text, because="it is empty" if not stripped else "it is too long"
+        )
+    first, *others = stripped.split(maxsplit=1)
+    keyword, rest = first.lower(), "".join(others)
+    if keyword == "none" and not rest:
         return WhenAsked()
-    if word == "every":
+    if keyword == "every":
         return _every(text, rest.lower())
-    if word.startswith("after"):
-        return _after(text, said[len("after") :].strip())
-    if word.startswith("@"):
-        if word not in _WORDS or rest:
-            known = ", ".join(_WORDS)
+    if keyword.startswith("after"):
+        return _after(text, stripped[len("after") :].strip())
+    if keyword.startswith("@"):
+        if keyword not in _ALIASES or rest:
+            known = ", ".join(_ALIASES)
             raise BadSchedule(schedule=text, because=f"the words with @ are {known}")
-        said = _WORDS[word]
-    return _cron(text, said.lower().split())
+        stripped = _ALIASES[keyword]
+    return _cron(text, stripped.lower().split())
 
 
 def _every(text: str, span: str) -> Every:
@@ -192,15 +194,15 @@ def _cron(text: str, fields: list[str]) -> Cron:
 def _numbers(
     text: str, field: str, name: str, least: int, most: int, names: dict[str, int]
 ) -> frozenset[int]:
-    """The numbers a field names: lists of numbers, ranges and steps."""
+    """The numbers in a cron field: lists, ranges and steps."""
 
-    def number(said: str) -> int:
-        if said in names:
-            return names[said]
-        if not (said.isdecimal() and said.isascii()) or not least <= int(said) <= most:
-            because = f"the {name} is '{said}', and it may be {least} to {most}"
+    def number(digits: str) -> int:
+        if digits in names:
+            return names[digits]
+        if not (digits.isdecimal() and digits.isascii()) or not least <= int(digits) <= most:
+            because = f"the {name} is '{digits}', and it may be {least} to {most}"
             raise BadSchedule(schedule=text, because=because)
-        return int(said)
+        return int(digits)
 
     found: set[int] = set()
     for part in field.split(","):

@@ -1,4 +1,4 @@
-"""Selections: which stages somebody means by `orders`, `+silver.orders`, `tag:finance` …"""
+"""Selections: find the stages that `orders`, `+silver.orders`, `tag:finance` … select."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from goldsmith.catalog.pipelines import Pipeline
 from goldsmith.errors import GoldsmithError, nearest, one_of
-from goldsmith.planning.survey import Survey
+from goldsmith.planning.catalog_index import CatalogIndex
 
 _SIDES = re.compile(r"(?:(?P<up>\d*)\+)?(?P<what>.+?)(?:\+(?P<down>\d*))?\Z", re.DOTALL)
 _KINDS = ("pipeline", "dataset", "stage", "tag", "layer")
@@ -35,90 +35,92 @@ class NothingSelected(GoldsmithError):
         )
 
 
-def select(survey: Survey, selection: Sequence[str]) -> tuple[str, ...]:
-    """The stages that are meant, in the order they run; no selection means all."""
+def select(catalog_index: CatalogIndex, selection: Sequence[str]) -> tuple[str, ...]:
+    """The selected stages in the order they run; an empty selection selects all."""
     if not selection:
-        return survey.order
+        return catalog_index.order
     chosen: set[str] = set()
-    for said in selection:
-        chosen |= _one(survey, said)
-    return tuple(name for name in survey.order if name in chosen)
+    for selector in selection:
+        chosen |= _matching(catalog_index, selector)
+    return tuple(name for name in catalog_index.order if name in chosen)
 
 
-def _one(survey: Survey, said: str) -> set[str]:
-    found = _named(survey, said)
+def _matching(catalog_index: CatalogIndex, selector: str) -> set[str]:
+    found = _named(catalog_index, selector)
     if found is not None:
         return found  # an id may hold a plus sign of its own
-    match = _SIDES.match(said)
+    match = _SIDES.match(selector)
     if match is None or (match["up"] is None and match["down"] is None):
-        raise NothingSelected(selection=said, known=_known(survey))
-    core = _named(survey, match["what"])
+        raise NothingSelected(selection=selector, known=_known(catalog_index))
+    core = _named(catalog_index, match["what"])
     if core is None:
-        raise NothingSelected(selection=match["what"], known=_known(survey))
+        raise NothingSelected(selection=match["what"], known=_known(catalog_index))
     chosen = set(core)
     if match["up"] is not None:
-        chosen |= _reached(core, survey.upstream, match["up"])
+        chosen |= _reached(core, catalog_index.upstream, match["up"])
     if match["down"] is not None:
-        chosen |= _reached(core, _turned(survey.upstream), match["down"])
+        chosen |= _reached(core, _turned(catalog_index.upstream), match["down"])
     return chosen
 
 
-def _named(survey: Survey, said: str) -> set[str] | None:
-    """The stages of one name, without their neighbours; None where nothing has that name."""
-    kind, colon, name = said.partition(":")
+def _named(catalog_index: CatalogIndex, selector: str) -> set[str] | None:
+    """The stages a name selects, without up- or downstream; None where nothing has that name."""
+    kind, colon, name = selector.partition(":")
     if colon and kind in _KINDS:
-        return _FINDERS[kind](survey, name)
+        return _FINDERS[kind](catalog_index, name)
     for find in (_of_pipeline, _of_dataset, _of_dotted):
-        found = find(survey, said)
+        found = find(catalog_index, selector)
         if found is not None:
             return found
     return None
 
 
-def _of_pipeline(survey: Survey, name: str) -> set[str] | None:
-    stages = survey.rows.stages_of.get(name)
+def _of_pipeline(catalog_index: CatalogIndex, name: str) -> set[str] | None:
+    stages = catalog_index.rows.stages_of.get(name)
     if stages is None:
-        return set() if name in survey.rows.pipeline_ids else None
+        return set() if name in catalog_index.rows.pipeline_ids else None
     return {f"{name}-{stage.stage_order}" for stage in stages}
 
 
-def _of_dataset(survey: Survey, name: str) -> set[str] | None:
-    """The stages that write a dataset; of one that nothing writes, the stages that read it."""
-    writers = survey.rows.writers_of.get(name, ())
+def _of_dataset(catalog_index: CatalogIndex, name: str) -> set[str] | None:
+    """The stages that write a dataset; if no stage writes it, the stages that read it."""
+    writers = catalog_index.rows.writers_of.get(name, ())
     if writers:
         return {f"{stage.pipeline_id}-{stage.stage_order}" for stage in writers}
-    if name not in survey.rows.dataset_ids:
+    if name not in catalog_index.rows.dataset_ids:
         return None
-    return set(survey.dependents.get(("dataset", name), ()))
+    return set(catalog_index.dependents.get(("dataset", name), ()))
 
 
-def _of_dotted(survey: Survey, said: str) -> set[str] | None:
-    """`pipeline.stage`: ids may hold dots, so every place to split is tried."""
-    places = [place for place, letter in enumerate(said) if letter == "."]
+def _of_dotted(catalog_index: CatalogIndex, selector: str) -> set[str] | None:
+    """`pipeline.stage`: ids may hold dots, so the name is split at every dot."""
+    dots = [dot for dot, letter in enumerate(selector) if letter == "."]
     found = {
         f"{stage.pipeline_id}-{stage.stage_order}"
-        for place in places
-        for stage in survey.rows.stages_of.get(said[:place], ())
-        if stage.stage_name == said[place + 1 :]
+        for dot in dots
+        for stage in catalog_index.rows.stages_of.get(selector[:dot], ())
+        if stage.stage_name == selector[dot + 1 :]
     }
     return found or None
 
 
-def _of_stage(survey: Survey, name: str) -> set[str] | None:
-    return {name} if name in survey.stages else _of_dotted(survey, name)
+def _of_stage(catalog_index: CatalogIndex, name: str) -> set[str] | None:
+    return {name} if name in catalog_index.stages else _of_dotted(catalog_index, name)
 
 
-def _of_tag(survey: Survey, name: str) -> set[str] | None:
-    tagged = {row.pipeline_id for row in survey.rows.rows(Pipeline) if name in row.tags}
-    found = {one for pipeline in tagged for one in _of_pipeline(survey, pipeline) or ()}
+def _of_tag(catalog_index: CatalogIndex, name: str) -> set[str] | None:
+    tagged = {row.pipeline_id for row in catalog_index.rows.rows(Pipeline) if name in row.tags}
+    found = {stage for pipeline in tagged for stage in _of_pipeline(catalog_index, pipeline) or ()}
     return found if tagged else None
 
 
-def _of_layer(survey: Survey, name: str) -> set[str] | None:
-    return {key for key, near in survey.stages.items() if near.words.layer == name} or None
+def _of_layer(catalog_index: CatalogIndex, name: str) -> set[str] | None:
+    return {
+        key for key, context in catalog_index.stages.items() if context.resolved.layer == name
+    } or None
 
 
-_FINDERS: Mapping[str, Callable[[Survey, str], set[str] | None]] = {
+_FINDERS: Mapping[str, Callable[[CatalogIndex, str], set[str] | None]] = {
     "pipeline": _of_pipeline,
     "dataset": _of_dataset,
     "stage": _of_stage,
@@ -146,5 +148,5 @@ def _turned(edges: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     return turned
 
 
-def _known(survey: Survey) -> tuple[str, ...]:
-    return tuple(sorted(survey.rows.pipeline_ids | survey.rows.dataset_ids))
+def _known(catalog_index: CatalogIndex) -> tuple[str, ...]:
+    return tuple(sorted(catalog_index.rows.pipeline_ids | catalog_index.rows.dataset_ids))

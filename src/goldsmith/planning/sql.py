@@ -1,8 +1,8 @@
-"""Reading the SQL of many stages: each shape of text is parsed once, ever.
+"""Read the SQL of many stages, and parse each shape of SQL only once, across processes.
 
-Parsing costs a thousand times what planning a stage does, so facts are kept by the hash of the
-text; and because a thousand pipelines made from one template differ only in dataset ids, ids are
-replaced by placeholders before hashing.
+Parsing takes a thousand times as long as planning a stage, so facts are stored by the hash of the
+text. A thousand pipelines made from one template differ only in dataset ids, so a shape is the text
+with placeholders for dataset ids.
 """
 
 from __future__ import annotations
@@ -15,47 +15,47 @@ from typing import Any, NamedTuple
 
 from goldsmith.planning.query import QueryFacts, parse
 
-#: Longer texts are refused: nobody reads them, and a parser takes minutes over them.
+#: Longer texts are refused: a parser would take minutes.
 MOST_CHARACTERS = 1_000_000
 #: Part of every hash: raise it when the meaning of a fact changes.
-_FACTS_VERSION = "1"
-_WORD = re.compile(r"([\w$.]+)", re.ASCII)
+_FACTS_VERSION = "4"
+_NAME = re.compile(r"([\w$.]+)", re.ASCII)
 _MARK = "goldsmith_dataset_"
 _PLACEHOLDER = re.compile(rf"{_MARK}\d+_")
-#: More would cost a text that fits none of them more than they save.
+#: With more, trying all templates on a text that fits none would cost more than they save.
 _MOST_TEMPLATES = 8
 
 
 class Template(NamedTuple):
-    """A shape as a pattern: of texts made from one template only the first are split into words.
+    """A shape as a regular expression, to recognise further texts of the shape quickly.
 
-    A text that fits has known ids where the shape has its placeholders and the same words
-    elsewhere, and none of those was an id when the shape was made.
+    A text that matches has known dataset ids where the shape has placeholders, and the same text
+    elsewhere, which held no dataset id when the shape was made.
     """
 
     pattern: re.Pattern[str]
     marks: tuple[str, ...]
     dialect: str | None
     facts: QueryFacts
-    #: Nothing but what it reads names an id.
+    #: Among the facts only `reads` holds ids.
     only_reads: bool
 
     @classmethod
     def of(cls, shape: str, dialect: str | None, facts: QueryFacts) -> Template:
         pieces = _PLACEHOLDER.split(shape)
-        said = [re.escape(pieces[0])]
+        parts = [re.escape(pieces[0])]
         groups: dict[str, int] = {}
         for mark, piece in zip(_PLACEHOLDER.findall(shape), pieces[1:], strict=True):
             known = groups.get(mark)
             groups.setdefault(mark, len(groups) + 1)
-            said.append(r"([\w$.]+)" if known is None else rf"\{known}(?![\w$])")
-            said.append(re.escape(piece))
+            parts.append(r"([\w$.]+)" if known is None else rf"\{known}(?![\w$])")
+            parts.append(re.escape(piece))
         only_reads = _MARK not in repr(facts._replace(reads=()))
-        pattern = re.compile("".join(said), re.ASCII)
+        pattern = re.compile("".join(parts), re.ASCII)
         return cls(pattern, tuple(groups), dialect, facts, only_reads)
 
     def facts_of(self, text: str, known: frozenset[str]) -> QueryFacts | None:
-        """The facts of a text, if it fits."""
+        """The facts of a text if it has this shape; else None."""
         match = self.pattern.fullmatch(text)
         if match is None:
             return None
@@ -67,12 +67,12 @@ class Template(NamedTuple):
             return _with_ids(self.facts, there)
         facts = self.facts
         reads = tuple([there.get(name, name) for name in facts.reads])
-        # Written out: `_replace` takes three times as long, and most texts come by here.
+        # Not `_replace`: it takes three times as long, and most texts take this path.
         return QueryFacts(facts.error, facts.line, reads, *facts[3:])
 
 
 class SqlReader:
-    """Reads SQL texts against the known dataset ids, parsing each shape of text once."""
+    """Finds the facts of SQL texts, given the known dataset ids; parses each shape once."""
 
     def __init__(self, dataset_ids: frozenset[str], kept: Mapping[str, str] | None = None) -> None:
         self._ids = dataset_ids
@@ -80,11 +80,11 @@ class SqlReader:
         self._kept = dict(kept or {})
         self._seen: dict[tuple[str, str | None], QueryFacts] = {}
         self._parsed: dict[str, dict[str, Any]] = {}
-        #: Shapes seen more than once, the last one that fitted first.
+        #: Shapes seen more than once, most recently matched first.
         self._templates: list[Template] = []
 
     def knowing(self, dataset_ids: frozenset[str]) -> SqlReader:
-        """The same reader, with everything it has parsed, over other ids."""
+        """A reader for other dataset ids that shares everything parsed so far."""
         if dataset_ids == self._ids:
             return self
         other = SqlReader(dataset_ids)
@@ -95,11 +95,11 @@ class SqlReader:
         """The facts of one text."""
         if len(text) > MOST_CHARACTERS:
             return QueryFacts(error=f"it is {len(text):,} characters long", line=1)
-        for place, template in enumerate(self._templates):
+        for index, template in enumerate(self._templates):
             facts = template.facts_of(text, self._ids) if template.dialect == dialect else None
             if facts is not None:
-                if place:
-                    self._templates.insert(0, self._templates.pop(place))
+                if index:
+                    self._templates.insert(0, self._templates.pop(index))
                 return facts
         shape, ids = self._shape(text)
         facts = self._seen.get((shape, dialect))
@@ -120,60 +120,60 @@ class SqlReader:
         return facts
 
     def take_parsed(self) -> dict[str, dict[str, Any]]:
-        """What was parsed anew since last asked, by hash: worth keeping for the next process."""
+        """The facts parsed since the last call, by hash, to store for the next process."""
         parsed = dict(self._parsed)
         self._parsed.clear()
         return parsed
 
     def _shape(self, text: str) -> tuple[str, dict[str, str]]:
-        """The text with every known id replaced by a placeholder, and the way back."""
-        words = text.translate(_SPACES).split()
+        """The text with placeholders for known ids, and the id of each placeholder."""
+        names = text.translate(_SPACES).split()
         # `orders.id` is a column of the dataset `orders`.
-        dotted = [word for word in words if "." in word and word not in self._ids]
-        heads = {word.rpartition(".")[0] for word in dotted} & self._ids if dotted else set()
-        found = self._ids.intersection(words) | heads
+        dotted = [name for name in names if "." in name and name not in self._ids]
+        heads = {name.rpartition(".")[0] for name in dotted} & self._ids if dotted else set()
+        found = self._ids.intersection(names) | heads
         if not found:
             return text, {}
         in_order = sorted(found, key=text.index) if len(found) > 1 else found
-        marks = {word: f"{_MARK}{place}_" for place, word in enumerate(in_order)}
-        there = {mark: word for word, mark in marks.items()}
+        marks = {name: f"{_MARK}{number}_" for number, name in enumerate(in_order)}
+        there = {mark: name for name, mark in marks.items()}
         all_marks = "".join(there)
         if not heads and all(
-            word not in all_marks and _stands_alone(word, text, words) for word in found
+            name not in all_marks and _stands_alone(name, text, names) for name in found
         ):
-            for word, mark in marks.items():
-                text = text.replace(word, mark)
+            for name, mark in marks.items():
+                text = text.replace(name, mark)
             return text, there
         return _replaced(text, marks, dotted, heads), there
 
 
-#: Everything that cannot be part of a name, as a space.
+#: Maps every ASCII character that cannot be part of a name to a space.
 _SPACES = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) in "_$.")}
 
 
-def _stands_alone(word: str, text: str, words: list[str]) -> bool:
-    """The word is never a part of another one, nor the name of a function."""
-    return text.count(word) == words.count(word) and not (f"{word}(" in text or f"{word} (" in text)
+def _stands_alone(name: str, text: str, names: list[str]) -> bool:
+    """The name is never part of another name, nor the name of a function."""
+    return text.count(name) == names.count(name) and not (f"{name}(" in text or f"{name} (" in text)
 
 
 def _replaced(text: str, marks: dict[str, str], dotted: list[str], heads: set[str]) -> str:
-    """The text with marks for names, looked at word by word."""
-    for word in dotted:
-        head, _, rest = word.rpartition(".")
+    """Replace names by placeholders, name by name."""
+    for name in dotted:
+        head, _, rest = name.rpartition(".")
         if head in heads:
-            marks[word] = f"{marks[head]}.{rest}"
-    parts = _WORD.split(text)
+            marks[name] = f"{marks[head]}.{rest}"
+    parts = _NAME.split(text)
     parts[1::2] = [
         # A dataset may be called like a function: `count(*) FROM count`.
-        word if word not in marks or after.lstrip()[:1] == "(" else marks[word]
-        for word, after in zip(parts[1::2], parts[2::2], strict=True)
+        name if name not in marks or after.lstrip()[:1] == "(" else marks[name]
+        for name, after in zip(parts[1::2], parts[2::2], strict=True)
     ]
     return "".join(parts)
 
 
 def text_hash(text: str, dialect: str | None) -> str:
-    said = f"{_FACTS_VERSION}\0{dialect or 'spark'}\0{text}"
-    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    hashed = f"{_FACTS_VERSION}\0{dialect or 'spark'}\0{text}"
+    return hashlib.blake2b(hashed.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def _with_ids(facts: QueryFacts, ids: Mapping[str, str]) -> QueryFacts:
@@ -187,13 +187,18 @@ def _with_ids(facts: QueryFacts, ids: Mapping[str, str]) -> QueryFacts:
         line=facts.line,
         reads=tuple([back(name) for name in facts.reads]),
         writes=facts.writes and back(facts.writes),
+        overwrites=facts.overwrites,
         aggregates=facts.aggregates,
         windows=facts.windows,
         volatile=facts.volatile,
         columns=facts.columns and tuple([back(name) for name in facts.columns]),
+        whole=tuple([back(name) for name in facts.whole]),
+        whole_because=facts.whole_because,
+        beside=tuple([back(name) for name in facts.beside]),
+        hint=facts.hint and back(facts.hint),
     )
 
 
 def _from_plain(kept: Mapping[str, Any]) -> QueryFacts:
-    said: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in kept.items()}
-    return QueryFacts(**said)
+    values: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in kept.items()}
+    return QueryFacts(**values)

@@ -1,4 +1,4 @@
-"""A window of time: from when, until when. What a backfill reads again."""
+"""A window of time, from start to end: a backfill reads the data in it again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.files import FileSeen
+from goldsmith.storage.files import ListedFile
 
 #: `day=2026-01-31`, `dt=2026-01-31-08`, a folder `2026-01-31`, or year, month and day apart.
 _DATE = re.compile(r"(?:^|/|=)(\d{4})-(\d{2})-(\d{2})(?:[-T_]\d{2})?(?=/)")
@@ -16,7 +16,7 @@ _PARTS = re.compile(r"(?:^|/)(?:year=)?(\d{4})/(?:month=)?(\d{1,2})/(?:day=)?(\d
 
 @dataclass(eq=False, kw_only=True)
 class BadWindow(GoldsmithError):
-    """The times of a window make no sense."""
+    """A window's start or end is no date or time, or the start is not before the end."""
 
     said: str
 
@@ -30,14 +30,14 @@ class BadWindow(GoldsmithError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Window:
-    """From a moment until just before another, in UTC."""
+    """From `start` until just before `end`, in UTC."""
 
     start: datetime
     end: datetime
 
     @classmethod
     def of(cls, start: str, end: str | None, now: datetime) -> Window:
-        """A window as it is typed; without an end it lasts until now."""
+        """Parse a window; without an end it lasts until now."""
         made = cls(start=moment(start), end=now if end is None else moment(end))
         if made.start >= made.end:
             raise BadWindow(said=f"From {start} to {end or 'now'}")
@@ -46,28 +46,32 @@ class Window:
     def holds(self, at: datetime) -> bool:
         return self.start <= at < self.end
 
-    def holds_file(self, file: FileSeen) -> bool:
-        """A file is of the day in its path; without one, of when it was last written."""
+    def holds_file(self, file: ListedFile) -> bool:
+        """Compare the day in the file's path, or without one the time of its last change."""
         day = day_of(file.path)
         if day is None:
             return self.holds(file.modified_at.astimezone(UTC))
+        return self.touches(day)
+
+    def touches(self, day: datetime) -> bool:
+        """The day overlaps the window."""
         return day < self.end and self.start < day + timedelta(days=1)
 
     def __str__(self) -> str:
         return f"from {_short(self.start)} to {_short(self.end)}"
 
 
-def moment(said: str) -> datetime:
-    """A day or a time as it is typed; UTC unless it says otherwise."""
+def moment(text: str) -> datetime:
+    """Parse an ISO day or time; UTC unless the text has an offset."""
     try:
-        found = datetime.fromisoformat(said)
-    except ValueError:
-        raise BadWindow(said=f"'{said}'") from None
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        found = datetime.fromisoformat(text)
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise BadWindow(said=f"'{text}'") from None
 
 
 def day_of(path: str) -> datetime | None:
-    """The day a path names, by its folders alone; None where it names none."""
+    """The day in a path's folders; None where they name none."""
     found = _DATE.search(path) or _PARTS.search(path)
     if found is None:
         return None

@@ -1,5 +1,5 @@
-"""The few settings of one process, environments included, read once.
+"""The settings of one process in one environment, read once.
 
-Order: an environment variable, `[environments.NAME]` of goldsmith.toml, its top level, a default.
-`sections.py` lists every setting; `settings.py` puts them together; start reading there.
+Precedence: an environment variable, `[environments.NAME]` of goldsmith.toml, its top level, a
+default. `sections.py` lists every setting; `settings.py` puts them together; start reading there.
 """

@@ -1,4 +1,4 @@
-"""What the catalog's s3:// addresses really are in one environment, and back."""
+"""Map the catalog's s3:// addresses to the real addresses of one environment, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SCHEMES = ("s3://", "s3a://", "s3n://")
 
 @dataclass(frozen=True, kw_only=True)
 class Binding:
-    """One prefix of the catalog's and where it really is; both end with a slash."""
+    """One s3:// prefix of the catalog and its real address; both end with a slash."""
 
     prefix: str
     real: str
@@ -21,47 +21,47 @@ class Binding:
 
 @dataclass(frozen=True, kw_only=True)
 class Bindings:
-    """All bindings of an environment; the longest prefix that fits is used."""
+    """All bindings of an environment; the longest matching prefix is used."""
 
-    #: Longest prefix first; the last one fits every s3:// address.
+    #: Longest prefix first; the last one matches every s3:// address.
     all: tuple[Binding, ...]
 
     @classmethod
     def of(cls, bind: Mapping[str, str], otherwise: str) -> Bindings:
-        """The bindings that were said, and one for every other address."""
-        said = [
+        """The bindings of the settings, and one for every other address."""
+        bindings = [
             Binding(prefix=_slashed(_as_s3(prefix)), real=_slashed(_as_s3(real)))
             for prefix, real in bind.items()
         ]
-        said.append(Binding(prefix="s3://", real=_slashed(otherwise)))
-        return cls(all=tuple(sorted(said, key=lambda one: -len(one.prefix))))
+        bindings.append(Binding(prefix="s3://", real=_slashed(otherwise)))
+        return cls(all=tuple(sorted(bindings, key=lambda binding: -len(binding.prefix))))
 
     def address(self, address: str) -> str:
-        """Where an s3:// address really is; an address of another kind is real already."""
+        """The real address of an s3:// address; any other address is returned unchanged."""
         if not address.startswith(_SCHEMES):
             return address
         plain = _as_s3(address)
         _refuse_unsafe(plain)
-        for one in self.all:
-            if plain.startswith(one.prefix):
-                return one.real + plain[len(one.prefix) :]
-            if plain + "/" == one.prefix:
-                return one.real[:-1] or "/"
+        for binding in self.all:
+            if plain.startswith(binding.prefix):
+                return binding.real + plain[len(binding.prefix) :]
+            if plain + "/" == binding.prefix:
+                return binding.real[:-1] or "/"
         raise UnsafeAddress(address=address, reason="nothing is bound to it")
 
     def catalog_address(self, real: str) -> str:
-        """What the catalog calls a real place; a place no address leads to keeps its name."""
+        """The catalog's address of a real address; without a binding it is returned unchanged."""
         plain = _as_s3(real)
         if plain.startswith("file:"):
             plain = "/" + plain.removeprefix("file:").lstrip("/")
-        for one in sorted(self.all, key=lambda one: -len(one.real)):
-            if plain.startswith(one.real):
-                found = one.prefix + plain[len(one.real) :]
-            elif plain + "/" == one.real:
-                found = one.prefix[:-1]
+        for binding in sorted(self.all, key=lambda binding: -len(binding.real)):
+            if plain.startswith(binding.real):
+                found = binding.prefix + plain[len(binding.real) :]
+            elif plain + "/" == binding.real:
+                found = binding.prefix[:-1]
             else:
                 continue
-            # A longer prefix may take the address elsewhere: then this is not its name.
+            # A longer prefix may map the address elsewhere: then this is not its address.
             if self._leads(found) == plain:
                 return found
         return real
@@ -74,7 +74,7 @@ class Bindings:
 
 
 def _as_s3(address: str) -> str:
-    """`s3a://` and `s3n://` are Hadoop's words for the same place."""
+    """`s3a://` and `s3n://` are Hadoop's schemes for the same address."""
     for scheme in _SCHEMES[1:]:
         if address.startswith(scheme):
             return "s3://" + address[len(scheme) :]
@@ -89,7 +89,7 @@ def _refuse_unsafe(address: str) -> None:
     bucket, *keys = address.removeprefix("s3://").split("/")
     if not bucket:
         raise UnsafeAddress(address=address, reason="it names no bucket")
-    # Hadoop shortens `a/../b` on S3 as a file system does: either way it would lead out.
+    # Hadoop resolves `a/../b` on S3 as a file system does: it would lead out of the prefix.
     if any(part in (".", "..") for part in (bucket, *keys)):
         raise UnsafeAddress(address=address, reason="'.' and '..' are no names")
     if "\0" in address or "\\" in bucket or os.path.isabs(bucket):
@@ -97,7 +97,7 @@ def _refuse_unsafe(address: str) -> None:
 
 
 def problems(bind: Mapping[str, str]) -> list[str]:
-    """What is wrong with bindings as they were said."""
+    """The problems of the setting `storage.bind`."""
     found: list[str] = []
     taken: dict[str, str] = {}
     for prefix, real in bind.items():
@@ -108,8 +108,10 @@ def problems(bind: Mapping[str, str]) -> list[str]:
             found.append(f"'storage.bind' leads '{prefix}' to '{real}': neither s3:// nor a path.")
         if ".." in real.split("/"):
             found.append(f"'storage.bind' leads '{prefix}' to '{real}': '..' is no name.")
-        place = _slashed(_as_s3(real))
-        if place in taken:
-            found.append(f"'storage.bind' leads both '{taken[place]}' and '{prefix}' to '{real}'.")
-        taken[place] = prefix
+        address = _slashed(_as_s3(real))
+        if address in taken:
+            found.append(
+                f"'storage.bind' leads both '{taken[address]}' and '{prefix}' to '{real}'."
+            )
+        taken[address] = prefix
     return found

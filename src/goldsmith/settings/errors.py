@@ -1,4 +1,4 @@
-"""What can be wrong with a project's settings, and with addresses seen through them."""
+"""Errors of a project's settings and of addresses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goldsmith.errors import GoldsmithError, nearest, one_of
 
 @dataclass(eq=False, kw_only=True)
 class NoProject(GoldsmithError):
-    """There is no project where one was looked for."""
+    """There is no project in the given or current folder."""
 
     looked: str
 
@@ -26,10 +26,10 @@ class NoProject(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class BadSettings(GoldsmithError):
-    """The settings of a project cannot be used as they stand."""
+    """The settings of a project are invalid."""
 
     file: str
-    #: Everything that is wrong, one sentence each, with the place where it was said.
+    #: Every problem in one sentence, with the file and line or the variable.
     problems: tuple[str, ...]
 
     def __str__(self) -> str:
@@ -45,10 +45,10 @@ class BadSettings(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class UnknownEnvironment(GoldsmithError):
-    """An environment was asked for that the project does not describe."""
+    """The requested environment is not described in the project."""
 
     environment: str
-    #: Who asked for it: --env, $GOLDSMITH_ENV or default_environment.
+    #: Where the name comes from: --env, $GOLDSMITH_ENV or default_environment.
     origin: str
     known: tuple[str, ...]
     file: str
@@ -68,7 +68,7 @@ class UnknownEnvironment(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class UnsafeAddress(GoldsmithError):
-    """An address that is no s3:// address, or that leads out of what it is bound to."""
+    """An address is not a valid s3:// address, or leads out of its bound prefix."""
 
     address: str
     reason: str

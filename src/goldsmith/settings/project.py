@@ -1,4 +1,4 @@
-"""A project: a folder with a goldsmith.toml, and on which line of it each key stands."""
+"""A project: a folder with a goldsmith.toml; reads the file with the line of each key."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _LONG_QUOTE = re.compile(r'"""|\'\'\'')
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectFile:
-    """A goldsmith.toml as it was read."""
+    """The content of a goldsmith.toml."""
 
     path: Path
     table: Mapping[str, object]
-    #: Dotted name of a table or key → its line; `a."b.c"` and `a.b.c` are told alike.
+    #: Dotted name of a table or key → its line; `a."b.c"` and `a.b.c` are the same name.
     lines: Mapping[str, int]
 
     @property
     def folder(self) -> Path:
         return self.path.parent
 
-    def place(self, name: str) -> str:
-        """`goldsmith.toml:7`: the line of a key, or of what it stands in."""
+    def position(self, name: str) -> str:
+        """`goldsmith.toml:7`: the line of a key, or of the table that contains it."""
         while name and name not in self.lines:
             name = name.rpartition(".")[0]
         return f"{FILE_NAME}:{self.lines[name]}" if name else FILE_NAME
 
 
 def find(environ: Mapping[str, str], project: Path | None, cwd: Path) -> Path:
-    """The goldsmith.toml to use: of the folder that was named, else the nearest above."""
+    """The goldsmith.toml to use: of the given folder, else the nearest in or above `cwd`."""
     named = project or environ.get("GOLDSMITH_PROJECT")
     if named:
         folder = Path(os.path.abspath(cwd / Path(named).expanduser()))
@@ -73,7 +73,7 @@ def read(path: Path) -> ProjectFile:
 
 
 def _lines(text: str) -> Iterator[tuple[str, int]]:
-    """Each table and key with its line; tomllib tells values and no places."""
+    """Each table and key with its line; tomllib does not give lines."""
     at = ""
     inside_long_text = False
     for number, line in enumerate(text.splitlines(), start=1):

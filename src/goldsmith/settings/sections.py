@@ -1,6 +1,6 @@
-"""Every setting there is: its name, its type, and one sentence of documentation.
+"""Every setting: its name, its type, and one sentence of documentation.
 
-Anything about a pipeline is a row; what stands here is about the process and where things are.
+Anything about a pipeline is a catalog row; settings are about the process and its connections.
 """
 
 from __future__ import annotations
@@ -13,31 +13,31 @@ from pathlib import Path
 from typing import Any
 
 
-class Kind(StrEnum):
-    """What a setting holds."""
+class SettingKind(StrEnum):
+    """The type of a setting's value."""
 
     TEXT = "text"
     FLAG = "true or false"
     WHOLE = "whole number"
-    #: A file or folder; a relative one is the project's.
+    #: A file or folder; relative to the project.
     PATH = "path"
-    #: An s3:// address as the catalog would write it, or a path.
+    #: An s3:// address as in the catalog, or a path.
     ADDRESS = "s3:// address or path"
     URL = "URL without a password"
     SECRET = "secret reference"
-    #: Names to texts; free names.
+    #: Texts by freely chosen names.
     TABLE = "table"
 
 
 class StorageKind(StrEnum):
-    """What s3:// addresses are."""
+    """What s3:// addresses refer to."""
 
     FOLDER = "folder"
     S3 = "s3"
 
 
 class WarehouseKind(StrEnum):
-    """What a warehouse really is here."""
+    """The database behind a warehouse type."""
 
     DUCKDB = "duckdb"
     POSTGRES = "postgres"
@@ -45,7 +45,7 @@ class WarehouseKind(StrEnum):
 
 
 class LakeCatalog(StrEnum):
-    """Who keeps the list of Iceberg tables."""
+    """The kind of the Iceberg catalog."""
 
     JDBC = "jdbc"
     GLUE = "glue"
@@ -53,21 +53,21 @@ class LakeCatalog(StrEnum):
 
 
 class LakeIO(StrEnum):
-    """Which of Iceberg's ways to files is taken."""
+    """Which FileIO Iceberg uses."""
 
     HADOOP = "hadoop"
     S3 = "s3"
 
 
 class LogFormat(StrEnum):
-    """How log lines look."""
+    """The format of log lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class LogLevel(StrEnum):
-    """The least that is worth a line."""
+    """The lowest level that is logged."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -76,20 +76,20 @@ class LogLevel(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec:
-    """One setting in words."""
+class SettingSpec:
+    """The declaration of one setting."""
 
     doc: str
-    kind: Kind
-    words: type[StrEnum] | None = None
+    kind: SettingKind
+    choices: type[StrEnum] | None = None
     default: object = None
-    #: A free table whose keys may also stand in the section itself, told by how they begin.
+    #: The prefix of a free table's keys that may also be written directly in the section.
     begins: str = ""
 
 
-def setting(doc: str, kind: Kind = Kind.TEXT, **more: Any) -> Any:
-    spec = Spec(doc=doc, kind=kind, **more)
-    if kind is Kind.TABLE:
+def setting(doc: str, kind: SettingKind = SettingKind.TEXT, **more: Any) -> Any:
+    spec = SettingSpec(doc=doc, kind=kind, **more)
+    if kind is SettingKind.TABLE:
         return field(default_factory=dict, metadata={"spec": spec})
     return field(default=spec.default, metadata={"spec": spec})
 
@@ -101,180 +101,189 @@ class CatalogSettings:
     url: str = setting(
         "SQLite or PostgreSQL: `sqlite:///FILE`, `postgresql://USER@HOST/DATABASE`; "
         "unset: .goldsmith/catalog.db of the project.",
-        Kind.URL,
+        SettingKind.URL,
     )
-    password: str | None = setting("The password of `catalog.url`.", Kind.SECRET)
+    password: str | None = setting("The password of `catalog.url`.", SettingKind.SECRET)
 
     @property
     def file(self) -> Path | None:
-        """The SQLite file, where the catalog is one."""
+        """The SQLite file of the catalog; None on PostgreSQL."""
         return sqlite_file(self.url)
 
 
 @dataclass(frozen=True, kw_only=True)
 class StorageSettings:
-    """What the s3:// addresses of the catalog are here."""
+    """What the catalog's s3:// addresses refer to in this environment."""
 
     kind: StorageKind = setting(
-        "folder or s3; unset: s3 where an endpoint, region or key is said, else folder.",
-        words=StorageKind,
+        "folder or s3; unset: s3 if an endpoint, region or key is set, else folder.",
+        choices=StorageKind,
     )
     folder: Path = setting(
-        "Holds BUCKET/… for each s3://BUCKET/…; unset: .goldsmith/s3 of the project.", Kind.PATH
+        "The folder with BUCKET/… for each s3://BUCKET/…; unset: .goldsmith/s3 of the project.",
+        SettingKind.PATH,
     )
-    endpoint: str | None = setting("The address of an S3 server that is not AWS's.", Kind.URL)
+    endpoint: str | None = setting(
+        "The address of an S3 server that is not AWS's.", SettingKind.URL
+    )
     region: str | None = setting(
         "The AWS region of all services; unset: $AWS_REGION, us-east-1 with an endpoint."
     )
     path_style: bool = setting(
-        "Buckets in the path and not in the host name; unset: true with an endpoint.", Kind.FLAG
+        "Buckets in the path and not in the host name; unset: true with an endpoint.",
+        SettingKind.FLAG,
     )
-    access_key: str | None = setting("Unset: AWS's own chain of credentials.", Kind.SECRET)
-    secret_key: str | None = setting("Unset: AWS's own chain of credentials.", Kind.SECRET)
+    access_key: str | None = setting("Unset: AWS's default credentials chain.", SettingKind.SECRET)
+    secret_key: str | None = setting("Unset: AWS's default credentials chain.", SettingKind.SECRET)
     bind: Mapping[str, str] = setting(
-        "s3:// prefixes → where they really are, s3:// or a folder; the longest wins.",
-        Kind.TABLE,
+        "s3:// prefixes → their real address, s3:// or a folder; the longest prefix wins.",
+        SettingKind.TABLE,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class WarehouseSettings:
-    """What a target's type is here."""
+    """The database behind a target's type in this environment."""
 
     kind: WarehouseKind = setting(
-        "duckdb, postgres or redshift; unset: the type's own where url or host is said, "
-        "else duckdb.",
-        words=WarehouseKind,
+        "duckdb, postgres or redshift; unset: the type's own if url or host is set, else duckdb.",
+        choices=WarehouseKind,
     )
-    url: str | None = setting("host, port, database and user in one.", Kind.URL)
-    host: str | None = setting("The server of a postgres or redshift.")
-    port: int | None = setting("Unset: 5432 for postgres, 5439 for redshift.", Kind.WHOLE)
+    url: str | None = setting("host, port, database and user in one.", SettingKind.URL)
+    host: str | None = setting("The server of postgres or redshift.")
+    port: int | None = setting("Unset: 5432 for postgres, 5439 for redshift.", SettingKind.WHOLE)
     database: str | None = setting("The database on that server.")
-    user: str | None = setting("Who loads.")
-    password: str | None = setting("The password of that user.", Kind.SECRET)
-    ssl: bool | None = setting("Whether to encrypt; unset: the driver's own way.", Kind.FLAG)
+    user: str | None = setting("The user that loads the data.")
+    password: str | None = setting("The password of that user.", SettingKind.SECRET)
+    ssl: bool | None = setting("Whether to use TLS; unset: the driver's default.", SettingKind.FLAG)
     path: Path = setting(
-        "The file of a duckdb; unset: .goldsmith/warehouse.duckdb of the project.", Kind.PATH
+        "The file of duckdb; unset: .goldsmith/warehouse.duckdb of the project.", SettingKind.PATH
     )
     iam_role: str | None = setting("The role COPY reads S3 with; unset: the cluster's default.")
     staging: str | None = setting(
-        "Where Parquet for COPY is put; unset: `staging.folder`.", Kind.ADDRESS
+        "Where Parquet files for COPY are staged; unset: `staging.folder`.", SettingKind.ADDRESS
     )
     lock_sec: int = setting(
-        "How long a load waits for a table that somebody else has locked, before it fails as "
+        "Seconds a load waits for a table that another session has locked, before it fails with "
         "LockTimeout.",
-        Kind.WHOLE,
+        SettingKind.WHOLE,
         default=300,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class LakeSettings:
-    """Where the Iceberg tables are listed and kept."""
+    """The Iceberg catalog, and where its tables are stored."""
 
     catalog: LakeCatalog = setting(
-        "jdbc, glue or rest.", words=LakeCatalog, default=LakeCatalog.JDBC
+        "jdbc, glue or rest.", choices=LakeCatalog, default=LakeCatalog.JDBC
     )
     uri: str | None = setting(
         "jdbc: `sqlite:///FILE` or `postgresql://…`; rest: its address; unset: the catalog's "
         "database on PostgreSQL, else .goldsmith/lake.db.",
-        Kind.URL,
+        SettingKind.URL,
     )
-    schema: str = setting("The schema of a list in PostgreSQL.", default="iceberg")
+    schema: str = setting("The schema of a jdbc catalog in PostgreSQL.", default="iceberg")
     password: str | None = setting(
         "The password of `lake.uri`; unset: the catalog's, if the database is the catalog's.",
-        Kind.SECRET,
+        SettingKind.SECRET,
     )
     warehouse: str | None = setting(
-        "Where tables without a location of their own lie; unset: .goldsmith/lake; "
+        "Where tables without a location of their own are stored; unset: .goldsmith/lake; "
         "required with s3, unless the catalog is rest.",
-        Kind.ADDRESS,
+        SettingKind.ADDRESS,
     )
-    io: LakeIO = setting("hadoop or s3; unset: as `storage.kind`.", words=LakeIO)
-    glue_endpoint: str | None = setting("A Glue Data Catalog that is not AWS's.", Kind.URL)
+    io: LakeIO = setting("hadoop or s3; unset: as `storage.kind`.", choices=LakeIO)
+    glue_endpoint: str | None = setting("A Glue Data Catalog that is not AWS's.", SettingKind.URL)
     options: Mapping[str, str] = setting(
         "Further properties of the Iceberg catalog, by Iceberg's names; "
         "a value may be a secret reference.",
-        Kind.TABLE,
+        SettingKind.TABLE,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SchemasSettings:
-    """What schema ARNs are here."""
+    """What schema ARNs refer to in this environment."""
 
     folder: Path = setting(
-        "Schema files named as the ARN ends; unset: schemas of the project.", Kind.PATH
+        "Schema files named like the end of the ARN; unset: schemas of the project.",
+        SettingKind.PATH,
     )
-    glue_endpoint: str | None = setting("A Glue schema registry that is not AWS's.", Kind.URL)
+    glue_endpoint: str | None = setting(
+        "A Glue schema registry that is not AWS's.", SettingKind.URL
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class LambdasSettings:
-    """What Lambda ARNs are here."""
+    """What Lambda ARNs refer to in this environment."""
 
-    endpoint: str | None = setting("A Lambda service that is not AWS's.", Kind.URL)
+    endpoint: str | None = setting("A Lambda service that is not AWS's.", SettingKind.URL)
     handlers: Mapping[str, str] = setting(
-        "ARN → `python:MODULE:FUNCTION` or a command; an ARN without one goes to AWS.",
-        Kind.TABLE,
+        "ARN → `python:MODULE:FUNCTION` or a command; any other ARN is called on AWS.",
+        SettingKind.TABLE,
         begins="arn:",
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SparkSettings:
-    """Which Spark does the work."""
+    """Which Spark runs the stages."""
 
     master: str = setting(
-        "local[*], spark://…, yarn, k8s://…, or spark-submit: whatever it says.",
+        "local[*], spark://…, yarn, k8s://…, or spark-submit: the master given to spark-submit.",
         default="local[*]",
     )
     remote: str | None = setting(
-        "A Spark Connect server, `sc://HOST:PORT`; if said, there is no master.", Kind.URL
+        "A Spark Connect server, `sc://HOST:PORT`; used instead of `master`.", SettingKind.URL
     )
-    token: str | None = setting("The token of that server.", Kind.SECRET)
+    token: str | None = setting("The token of that server.", SettingKind.SECRET)
     driver_memory: str = setting("The memory of the driver, `2g`.", default="2g")
     native: bool = setting(
-        "Checks of rows that lie in files are measured by Arrow, in Spark's Python workers.",
-        Kind.FLAG,
+        "Evaluate checks of large tables and staged files with Arrow, in Spark's Python workers.",
+        SettingKind.FLAG,
         default=True,
     )
     java_home: Path | None = setting(
-        "The Java to use; unset: $JAVA_HOME, PATH, then the one the set-up brought.", Kind.PATH
+        "The Java to use; unset: $JAVA_HOME, PATH, then the one of goldsmith[java].",
+        SettingKind.PATH,
     )
     conf: Mapping[str, str] = setting(
-        "Any of Spark's own settings, by their own names.", Kind.TABLE
+        "Any of Spark's own settings, by their own names.", SettingKind.TABLE
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class StagingSettings:
-    """Where data is written aside before it is published."""
+    """Where data is staged before it is published."""
 
-    folder: str = setting("A folder or s3:// prefix; unset: .goldsmith/staging.", Kind.ADDRESS)
+    folder: str = setting(
+        "A folder or s3:// prefix; unset: .goldsmith/staging.", SettingKind.ADDRESS
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class SecretsSettings:
     """Where aws-secret: references are looked up."""
 
-    endpoint: str | None = setting("A Secrets Manager that is not AWS's.", Kind.URL)
+    endpoint: str | None = setting("A Secrets Manager that is not AWS's.", SettingKind.URL)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LogsSettings:
-    """Where log lines go and how they look."""
+    """Where log lines are written, and their format."""
 
     level: LogLevel = setting(
-        "debug, info, warning or error.", words=LogLevel, default=LogLevel.WARNING
+        "debug, info, warning or error.", choices=LogLevel, default=LogLevel.WARNING
     )
-    format: LogFormat = setting("text or json.", words=LogFormat, default=LogFormat.TEXT)
-    file: Path | None = setting("Unset: standard error.", Kind.PATH)
+    format: LogFormat = setting("text or json.", choices=LogFormat, default=LogFormat.TEXT)
+    file: Path | None = setting("Unset: standard error.", SettingKind.PATH)
 
 
 WAREHOUSES = ("redshift", "postgres", "duckdb")
 
-#: Section → what it holds, in the order people read them.
+#: Section → its class, in the order of the documentation.
 SECTIONS: Mapping[str, type] = {
     "catalog": CatalogSettings,
     "storage": StorageSettings,
@@ -290,20 +299,22 @@ SECTIONS: Mapping[str, type] = {
 
 
 @lru_cache
-def specs() -> Mapping[str, Spec]:
+def specs() -> Mapping[str, SettingSpec]:
     """Every setting by its full name: `storage.kind`, `warehouses.redshift.host`."""
     return {
-        "name": Spec(doc="What the project is called; unset: its folder.", kind=Kind.TEXT),
+        "name": SettingSpec(
+            doc="The project's name; unset: the name of its folder.", kind=SettingKind.TEXT
+        ),
         **{
-            f"{section}.{one.name}": one.metadata["spec"]
+            f"{section}.{attribute.name}": attribute.metadata["spec"]
             for section, holds in SECTIONS.items()
-            for one in fields(holds)
+            for attribute in fields(holds)
         },
     }
 
 
 def sqlite_file(url: str) -> Path | None:
-    """The file of a `sqlite:///FILE` address; None for any other."""
+    """The file of a `sqlite:///FILE` URL; None for any other."""
     scheme, _, rest = url.partition(":///")
     name = rest.partition("?")[0]
     is_file = scheme.partition("+")[0] == "sqlite" and name not in ("", ":memory:")

@@ -1,4 +1,4 @@
-"""The settings of one process: read once at the door, handed down, each with its origin."""
+"""The settings of one process: read once at its start and passed down, each with its origin."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 from goldsmith.settings import project
 from goldsmith.settings.defaults import Filled, fill, missing
 from goldsmith.settings.errors import BadSettings, UnknownEnvironment
-from goldsmith.settings.said import Everything, listen
+from goldsmith.settings.raw_settings import RawSettings, read_raw_settings
 from goldsmith.settings.sections import (
     SECTIONS,
     WAREHOUSES,
     CatalogSettings,
-    Kind,
     LakeSettings,
     LambdasSettings,
     LogsSettings,
     SchemasSettings,
     SecretsSettings,
+    SettingKind,
     SparkSettings,
     StagingSettings,
     StorageKind,
@@ -34,23 +34,23 @@ from goldsmith.settings.values import absolute, without_password
 if TYPE_CHECKING:
     from goldsmith.settings.addresses import Bindings
 
-#: The environment that is there without a word.
+#: The environment every project has without declaring it.
 EMBEDDED = "embedded"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
-    """One value, where it came from, and what it is for."""
+class SettingValue:
+    """One value, its origin, and its documentation."""
 
     name: str
     value: Any
     origin: str
     doc: str
-    kind: Kind
+    kind: SettingKind
 
     @property
     def shown(self) -> str | None:
-        """The value as text, without a password that an address may hold."""
+        """The value as text, without a password that a URL may contain."""
         if self.value is None:
             return None
         if isinstance(self.value, bool):
@@ -60,14 +60,14 @@ class Setting:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Where everything is for one process in one environment."""
+    """All settings of one process in one environment."""
 
     project: Path
     environment: str
     name: str
     catalog: CatalogSettings
     storage: StorageSettings
-    #: By the word of a target's type: redshift, postgres, duckdb.
+    #: By a target's type: redshift, postgres, duckdb.
     warehouses: Mapping[str, WarehouseSettings]
     lake: LakeSettings
     staging: StagingSettings
@@ -76,8 +76,8 @@ class Settings:
     secrets: SecretsSettings
     spark: SparkSettings
     logs: LogsSettings
-    #: Every value with its origin, in the order people read them.
-    values: tuple[Setting, ...]
+    #: Every value with its origin, in the order of the documentation.
+    values: tuple[SettingValue, ...]
 
     @classmethod
     def load(
@@ -88,14 +88,14 @@ class Settings:
         environment: str | None,
         cwd: Path,
     ) -> Settings:
-        """The settings as variables, goldsmith.toml and defaults give them, in that order."""
+        """Load the settings from variables, goldsmith.toml and defaults, in that precedence."""
         file = _project(environ, project, cwd)
         chosen = _environment(environ, environment, file)
-        said = listen(environ, file, chosen)
-        values = fill(said, file.folder, environ)
-        tables = _tables(said, file.folder)
+        raw = read_raw_settings(environ, file, chosen)
+        values = fill(raw, file.folder, environ)
+        tables = _tables(raw, file.folder)
         problems = [
-            *said.problems,
+            *raw.problems,
             *_binding_problems(tables["storage.bind"]),
             *missing(values, chosen),
         ]
@@ -107,7 +107,7 @@ class Settings:
             environment=chosen,
             name=values["name"],
             warehouses={type_: sections.pop(f"warehouses.{type_}") for type_ in WAREHOUSES},
-            values=_listed(said, values, tables),
+            values=_listed(raw, values, tables),
             **sections,
         )
 
@@ -119,11 +119,11 @@ class Settings:
         return TEMPLATE.replace("{name}", quoted(name))
 
     def address(self, s3_uri: str) -> str:
-        """What an s3:// address of the catalog is here: a path, or s3:// somewhere else."""
+        """The real address of a catalog's s3:// address: a path, or another s3:// address."""
         return self._bindings.address(s3_uri)
 
     def catalog_address(self, real: str) -> str:
-        """What the catalog calls a real place: the way back from `address`."""
+        """The catalog's address of a real address: the inverse of `address`."""
         return self._bindings.catalog_address(real)
 
     @cached_property
@@ -138,14 +138,16 @@ def _project(environ: Mapping[str, str], named: Path | None, cwd: Path) -> proje
     return project.read(project.find(environ, named, cwd))
 
 
-def _environment(environ: Mapping[str, str], asked: str | None, file: project.ProjectFile) -> str:
+def _environment(
+    environ: Mapping[str, str], requested: str | None, file: project.ProjectFile
+) -> str:
     declared = file.table.get("environments")
     known = {EMBEDDED, *(declared if isinstance(declared, Mapping) else ())}
-    said = file.table.get("default_environment")
+    default = file.table.get("default_environment")
     for origin, name in (
-        ("--env", asked),
+        ("--env", requested),
         ("$GOLDSMITH_ENV", environ.get("GOLDSMITH_ENV")),
-        (file.place("default_environment"), said if isinstance(said, str) else None),
+        (file.position("default_environment"), default if isinstance(default, str) else None),
     ):
         if name and name not in known:
             raise UnknownEnvironment(
@@ -159,12 +161,12 @@ def _environment(environ: Mapping[str, str], asked: str | None, file: project.Pr
     return EMBEDDED
 
 
-def _tables(said: Everything, folder: Path) -> dict[str, dict[str, str]]:
-    """The free tables, each entry from whoever has the most right to say it."""
+def _tables(raw: RawSettings, folder: Path) -> dict[str, dict[str, str]]:
+    """The free tables, each entry from its source of highest precedence."""
     tables = {
-        name: {key: one.value for key, one in said.entries.get(name, {}).items()}
+        name: {key: setting.value for key, setting in raw.entries.get(name, {}).items()}
         for name, spec in specs().items()
-        if spec.kind is Kind.TABLE
+        if spec.kind is SettingKind.TABLE
     }
     bind = tables["storage.bind"]
     for prefix, real in bind.items():
@@ -183,24 +185,24 @@ def _binding_problems(bind: Mapping[str, str]) -> list[str]:
 def _section(section: str, values: Filled, tables: Mapping[str, Mapping[str, str]]) -> Any:
     holds = SECTIONS[section]
     given: dict[str, Any] = {}
-    for one in fields(holds):
-        name = f"{section}.{one.name}"
-        given[one.name] = tables[name] if name in tables else values[name]
+    for field in fields(holds):
+        name = f"{section}.{field.name}"
+        given[field.name] = tables[name] if name in tables else values[name]
     return holds(**given)
 
 
 def _listed(
-    said: Everything, values: Filled, tables: Mapping[str, Mapping[str, str]]
-) -> tuple[Setting, ...]:
-    listed: list[Setting] = []
+    raw: RawSettings, values: Filled, tables: Mapping[str, Mapping[str, str]]
+) -> tuple[SettingValue, ...]:
+    listed: list[SettingValue] = []
     for name, spec in specs().items():
         if name in tables:
-            origins = said.entries.get(name, {})
+            origins = raw.entries.get(name, {})
             found = [(f'{name}."{key}"', tables[name][key], origins[key].origin) for key in origins]
         else:
             found = [(name, values[name], values.origin(name))]
         listed += [
-            Setting(name=full, value=value, origin=origin, doc=spec.doc, kind=spec.kind)
+            SettingValue(name=full, value=value, origin=origin, doc=spec.doc, kind=spec.kind)
             for full, value, origin in found
         ]
     return tuple(listed)

@@ -45,5 +45,5 @@ default_environment = "embedded"
 
 
 def quoted(text: str) -> str:
-    """A text as TOML writes it; JSON's way is the same but for one character."""
+    """A text as a TOML string; JSON's escapes are the same but for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""One value as somebody wrote it, in TOML or in an environment variable, made into its type."""
+"""Convert one value of goldsmith.toml or of an environment variable to its type."""
 
 from __future__ import annotations
 
@@ -7,41 +7,46 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from goldsmith.errors import nearest
-from goldsmith.settings.sections import Kind, Spec, sqlite_file
+from goldsmith.settings.sections import SettingKind, SettingSpec, sqlite_file
 
-#: How a reference to a secret begins; `credentials.py` looks them up, and a test holds them equal.
+#: The start of a secret reference; `credentials.py` resolves them, and a test compares the two.
 _REFERENCE = re.compile(r"(?:env|file|aws-secret):.")
-#: A password between `//user:` and `@`, or a token or password among the parameters.
+#: A password between `//user:` and the last `@`, or a token or password among the parameters.
+#: Slashes, question marks and more `@` may be part of a password that is not URL-encoded.
 _PASSWORD_IN_URL = re.compile(
-    r"(?P<before>://[^/?#@\s:]*:|[?&;](?:sslpassword|password|token|secret)=)"
-    r"(?P<secret>(?<=:)[^/?#@\s]+(?=@)|(?<==)[^&;\s]+)",
+    r"(?P<before>\b[a-z][a-z0-9+.-]*:/{0,2}[^/?#@\s:]*:"
+    r"|[?&;](?:token|secret)=|(?:password|passwd|pwd)(?:\s*=\s*|%3d))"
+    r"(?P<secret>(?<=:)\S+(?=@)|(?<=[=d\s])[^&;\s]+)",
     re.IGNORECASE,
 )
+#: Shorter parts of a password also occur in ordinary words.
+_LEAST_PART = 3
 _FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def of_toml(value: object, spec: Spec, project: Path) -> Any:
-    """The typed value of what a TOML file says; a ValueError has the reason."""
+def of_toml(value: object, spec: SettingSpec, project: Path) -> Any:
+    """The typed value of a TOML value; raises ValueError with the reason."""
     match spec.kind:
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             if not isinstance(value, bool):
                 raise ValueError(f"must be true or false, not {_short(value)}")
             return value
-        case Kind.WHOLE:
+        case SettingKind.WHOLE:
             if not isinstance(value, int) or isinstance(value, bool):
                 raise ValueError(f"must be a whole number, not {_short(value)}")
             return value
-        case Kind.TABLE:
+        case SettingKind.TABLE:
             if not isinstance(value, Mapping):
                 raise ValueError(f"must be a table, not {_short(value)}")
             return dict(flat(value))
-        case Kind.SECRET if not isinstance(value, str):
+        case SettingKind.SECRET if not isinstance(value, str):
             raise ValueError("must be a reference: env:NAME, file:PATH or aws-secret:ARN")
         case _ if not isinstance(value, str):
             raise ValueError(f"must be text in quotes, not {_short(value)}")
-    if spec.kind is Kind.URL and _PASSWORD_IN_URL.search(value):
+    if spec.kind is SettingKind.URL and _PASSWORD_IN_URL.search(value):
         raise ValueError(
             "has a password in it, and this file is for everybody to read; "
             "leave it out and say the password as a reference: env:NAME, file:PATH"
@@ -49,48 +54,48 @@ def of_toml(value: object, spec: Spec, project: Path) -> Any:
     return _of_text(value, spec, project)
 
 
-def of_variable(text: str, spec: Spec, project: Path) -> Any:
-    """The typed value of what an environment variable says; a ValueError has the reason."""
+def of_variable(text: str, spec: SettingSpec, project: Path) -> Any:
+    """The typed value of an environment variable; raises ValueError with the reason."""
     match spec.kind:
-        case Kind.FLAG:
+        case SettingKind.FLAG:
             if text.lower() not in _FLAGS:
                 raise ValueError(f"must be true or false, not {_short(text)}")
             return _FLAGS[text.lower()]
-        case Kind.WHOLE:
+        case SettingKind.WHOLE:
             if not re.fullmatch(r"-?[0-9]{1,18}", text):
                 raise ValueError(f"must be a whole number, not {_short(text)}")
             return int(text)
-        case Kind.TABLE:
+        case SettingKind.TABLE:
             return _of_json(text)
     return _of_text(text, spec, project)
 
 
-def _of_text(text: str, spec: Spec, project: Path) -> Any:
-    if spec.words is not None:
-        words = [word.value for word in spec.words]
-        if text not in words:
-            guess = nearest(text, words)
+def _of_text(text: str, spec: SettingSpec, project: Path) -> Any:
+    if spec.choices is not None:
+        known = [choice.value for choice in spec.choices]
+        if text not in known:
+            guess = nearest(text, known)
             meant = f"; did you mean '{guess}'?" if guess else ""
-            raise ValueError(f"must be one of {', '.join(words)}, not {_short(text)}{meant}")
-        return spec.words(text)
+            raise ValueError(f"must be one of {', '.join(known)}, not {_short(text)}{meant}")
+        return spec.choices(text)
     if not text.strip():
         raise ValueError("is empty")
     match spec.kind:
-        case Kind.PATH:
+        case SettingKind.PATH:
             return absolute(text, project)
-        case Kind.ADDRESS:
+        case SettingKind.ADDRESS:
             if "://" in text and not text.startswith("s3://"):
                 raise ValueError(f"must be an s3:// address or a path, not {_short(text)}")
             return text if "://" in text else str(absolute(text, project))
-        case Kind.URL:
+        case SettingKind.URL:
             return _sqlite_of_project(text, project)
-        case Kind.SECRET:
+        case SettingKind.SECRET:
             return _reference(text, project)
     return text
 
 
 def _sqlite_of_project(url: str, project: Path) -> str:
-    """SQLite's relative files are the project's too, wherever the process stands."""
+    """Make a relative SQLite file relative to the project, not to the working directory."""
     file = sqlite_file(url)
     if file is None or file.is_absolute():
         return url
@@ -100,7 +105,7 @@ def _sqlite_of_project(url: str, project: Path) -> str:
 
 
 def _reference(text: str, project: Path) -> str:
-    # What was written instead may be the secret itself: it is never repeated.
+    # The text may be the secret itself: the message must not repeat it.
     if not _REFERENCE.match(text):
         raise ValueError(
             "is a secret in plain text; write a reference: env:NAME, file:PATH or aws-secret:ARN"
@@ -122,7 +127,7 @@ def _of_json(text: str) -> dict[str, str]:
 
 
 def flat(table: Mapping[str, object], at: str = "") -> Iterator[tuple[str, str]]:
-    """A free table as texts: TOML reads `spark.sql.x = 4` as tables within tables."""
+    """A free table with dotted names: TOML reads `spark.sql.x = 4` as nested tables."""
     for key, value in table.items():
         name = f"{at}.{key}" if at else key
         match value:
@@ -137,13 +142,22 @@ def flat(table: Mapping[str, object], at: str = "") -> Iterator[tuple[str, str]]
 
 
 def absolute(path: str, project: Path) -> Path:
-    """A path as the project means it."""
-    # abspath and not resolve: what people see is the path they wrote, links included.
+    """An absolute path; a relative one starts at the project."""
+    # abspath and not resolve: messages show the path people wrote, links included.
     return Path(os.path.abspath(project / Path(path).expanduser()))
 
 
-def without_password(text: str) -> str:
-    """An address that can be shown."""
+def without_password(text: str, url: str = "") -> str:
+    """The text without passwords in its URLs, and without the password of `url`.
+
+    A driver that cannot parse a URL quotes parts of it, and takes a part of the password for the
+    host or the port.
+    """
+    passwords = {match["secret"] for match in _PASSWORD_IN_URL.finditer(url)}
+    parts = {part for found in passwords for part in re.split(r"[@:/?#&]", found)}
+    for part in sorted(passwords | parts | {unquote(part) for part in parts}, key=len)[::-1]:
+        if len(part) >= _LEAST_PART:
+            text = text.replace(part, "•••")
     return _PASSWORD_IN_URL.sub(lambda match: match["before"] + "•••", text)
 
 

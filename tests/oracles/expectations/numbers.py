@@ -70,8 +70,8 @@ def _of_totals() -> Iterator[Expectation]:
             yield of(f"{name}_to_be_between", **bounds)
     for name in _COUNTS:
         for low, high in ((0, 1), (1, 1), (0.5, 1), (0, 0), (2, 4), (None, 2), (0.75, None)):
-            said = {"min_value": low, "max_value": high}
-            given = {name: value for name, value in said.items() if value is not None}
+            settings = {"min_value": low, "max_value": high}
+            given = {name: value for name, value in settings.items() if value is not None}
             yield of(f"{name}_to_be_between", **given)
         for strict in ("strict_min", "strict_max"):
             if name != "unique_value_count":
@@ -107,8 +107,8 @@ def _of_sets() -> Iterator[Expectation]:
 def _of_spread() -> Iterator[Expectation]:
     for threshold in (0, 0.5, 1, 2):
         for both in (True, False):
-            said = {"threshold": threshold, "double_sided": both}
-            yield of("value_z_scores_to_be_less_than", **said)
+            settings = {"threshold": threshold, "double_sided": both}
+            yield of("value_z_scores_to_be_less_than", **settings)
     yield of("value_z_scores_to_be_less_than", threshold=1, double_sided=True, mostly=0.5)
     for name in ("increasing", "decreasing"):
         yield of(f"values_to_be_{name}")

@@ -29,33 +29,36 @@ _ODD = ("odd name", "a:b", "select", "Ünïcode", "a-b")
 
 def tables() -> Iterator[Table]:
     for pairs in _PAIRS:
-        asked = [*_of_pairs(), *_of_keys(["a", "b"])]
-        yield Table(schema="a int, b int", names=["a", "b"], rows=pairs, asked=asked)
-    texts = [[None if one is None else str(one) for one in row] for row in _PAIRS[4]]
-    words = {"value_pairs_set": [["1", "2"], ["2", "2"], [None, "1"]]}
-    asked = [*_of_pairs(**words), *_of_keys(["a", "b"])]
-    yield Table(schema="a string, b string", names=["a", "b"], rows=texts, asked=asked)
+        expected = [*_of_pairs(), *_of_keys(["a", "b"])]
+        yield Table(schema="a int, b int", names=["a", "b"], rows=pairs, expected=expected)
+    texts = [[None if value is None else str(value) for value in row] for row in _PAIRS[4]]
+    text_pairs = {"value_pairs_set": [["1", "2"], ["2", "2"], [None, "1"]]}
+    expected = [*_of_pairs(**text_pairs), *_of_keys(["a", "b"])]
+    yield Table(schema="a string, b string", names=["a", "b"], rows=texts, expected=expected)
     days = [["2024-01-02", "2024-01-01"], ["2024-01-01", "2024-01-01"], [None, "2024-01-01"]]
     days_set = {"value_pairs_set": [["2024-01-01", "2024-01-01"]]}
     yield Table(
-        schema="a date, b date", names=["a", "b"], rows=days, asked=list(_of_pairs(**days_set))
+        schema="a date, b date",
+        names=["a", "b"],
+        rows=days,
+        expected=list(_of_pairs(**days_set)),
     )
     for triples in _TRIPLES:
         names = ["a", "b", "c"]
-        asked = [*_of_keys(names), *_of_sums(names), *_of_tables(names)]
-        yield Table(schema="a int, b int, c int", names=names, rows=triples, asked=asked)
+        expected = [*_of_keys(names), *_of_sums(names), *_of_tables(names)]
+        yield Table(schema="a int, b int, c int", names=names, rows=triples, expected=expected)
     for name in _ODD:
         yield Table(
             schema=f"`{name}` int, other string",
             names=[name, "other"],
             rows=[[1, "x"], [None, "y"], [1, None]],
-            asked=list(_of_odd(name)),
+            expected=list(_of_odd(name)),
         )
 
 
-def _of_pairs(**words: Any) -> Iterator[Expectation]:
+def _of_pairs(**pairs_set: Any) -> Iterator[Expectation]:
     pair = {"column_A": "a", "column_B": "b"}
-    combinations = words or {"value_pairs_set": [[1, 2], [2, 2], [None, 1]]}
+    combinations = pairs_set or {"value_pairs_set": [[1, 2], [2, 2], [None, 1]]}
     for ignore in _OF_PAIRS:
         for what, settings in (
             ("a_to_be_greater_than_b", {}),
@@ -63,10 +66,10 @@ def _of_pairs(**words: Any) -> Iterator[Expectation]:
             ("to_be_equal", {}),
             ("to_be_in_set", combinations),
         ):
-            said = {**pair, **settings, "ignore_row_if": ignore}
-            yield expect(f"column_pair_values_{what}", **said)
+            keywords = {**pair, **settings, "ignore_row_if": ignore}
+            yield expect(f"column_pair_values_{what}", **keywords)
             for share in (0.5, 0.6):
-                yield expect(f"column_pair_values_{what}", **said, mostly=share)
+                yield expect(f"column_pair_values_{what}", **keywords, mostly=share)
     yield expect("column_pair_values_to_be_equal", **pair)
     yield expect("column_pair_values_a_to_be_greater_than_b", **pair)
     yield expect("column_pair_values_to_be_in_set", **pair, **combinations)
@@ -85,9 +88,9 @@ def _of_keys(names: list[str]) -> Iterator[Expectation]:
                 yield expect(kind, column_list=names, ignore_row_if=ignore, mostly=share)
         yield expect("multicolumn_values_to_be_equal", column_list=names)
     for ignore in _OF_SEVERAL:
-        said = {"column_list": names, "ignore_row_if": ignore}
-        yield expect("multicolumn_values_to_be_equal", **said)
-        yield expect("multicolumn_values_to_be_equal", **said, mostly=0.5)
+        settings = {"column_list": names, "ignore_row_if": ignore}
+        yield expect("multicolumn_values_to_be_equal", **settings)
+        yield expect("multicolumn_values_to_be_equal", **settings, mostly=0.5)
     condition = {"row_condition": "b = 2", "condition_parser": "spark"}
     yield expect(unique, column_list=names, **condition)
     yield expect(within, column_list=names, **condition)
@@ -97,15 +100,15 @@ def _of_sums(names: list[str]) -> Iterator[Expectation]:
     for total in (3, 5, 6, 0):
         yield expect("multicolumn_sum_to_equal", column_list=names, sum_total=total)
         for ignore in _OF_SEVERAL:
-            said = {"column_list": names, "sum_total": total, "ignore_row_if": ignore}
-            yield expect("multicolumn_sum_to_equal", **said)
-            yield expect("multicolumn_sum_to_equal", **said, mostly=0.5)
+            settings = {"column_list": names, "sum_total": total, "ignore_row_if": ignore}
+            yield expect("multicolumn_sum_to_equal", **settings)
+            yield expect("multicolumn_sum_to_equal", **settings, mostly=0.5)
 
 
 def _of_tables(names: list[str]) -> Iterator[Expectation]:
     for low, high in ((0, 3), (1, None), (None, 5), (3, 3), (7, 9)):
-        said = {"min_value": low, "max_value": high}
-        given = {name: value for name, value in said.items() if value is not None}
+        settings = {"min_value": low, "max_value": high}
+        given = {name: value for name, value in settings.items() if value is not None}
         yield expect("table_row_count_to_be_between", **given)
         yield expect("table_column_count_to_be_between", **given)
     strict = {"strict_min": True, "strict_max": True}
@@ -116,8 +119,8 @@ def _of_tables(names: list[str]) -> Iterator[Expectation]:
     condition = {"row_condition": "a = 1", "condition_parser": "spark"}
     yield expect("table_row_count_to_equal", value=2, **condition)
     yield expect("table_row_count_to_be_between", min_value=2, max_value=2, **condition)
-    for name, place in (("a", 0), ("a", 1), ("A", 0), ("c", 2), ("z", 0), ("c", None), ("C", None)):
-        given = {} if place is None else {"column_index": place}
+    for name, index in (("a", 0), ("a", 1), ("A", 0), ("c", 2), ("z", 0), ("c", None), ("C", None)):
+        given = {} if index is None else {"column_index": index}
         yield expect("column_to_exist", column=name, **given)
     for wanted in (names, [*reversed(names)], names[:2], [*names, "z"], ["A", "b", "c"]):
         yield expect("table_columns_to_match_ordered_list", column_list=wanted)
@@ -126,8 +129,8 @@ def _of_tables(names: list[str]) -> Iterator[Expectation]:
     yield expect("column_values_to_not_be_null", column="no_such_column")
     yield expect("column_mean_to_be_between", column="no_such_column", min_value=0)
     yield expect("compound_columns_to_be_unique", column_list=["a", "no_such_column"])
-    said = {"result_format": "COMPLETE", "catch_exceptions": True, "meta": {"by": "us"}}
-    yield expect("column_values_to_not_be_null", column="a", **said)
+    settings = {"result_format": "COMPLETE", "catch_exceptions": True, "meta": {"by": "us"}}
+    yield expect("column_values_to_not_be_null", column="a", **settings)
     query = "SELECT * FROM {batch} WHERE a = 1"
     yield {"type": "unexpected_rows_expectation", "unexpected_rows_query": query}
 

@@ -19,18 +19,23 @@ class Table:
     schema: str
     names: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    asked: Sequence[Expectation]
+    expected: Sequence[Expectation]
 
     def case(self, number: int) -> dict[str, Any]:
         """As `checks try --jsonl` has it."""
         objects = [dict(zip(self.names, row, strict=True)) for row in self.rows]
-        return {"id": number, "schema": self.schema, "rows": objects, "checks": list(self.asked)}
+        return {
+            "id": number,
+            "schema": self.schema,
+            "rows": objects,
+            "checks": list(self.expected),
+        }
 
 
-def column(type_: str, values: Iterable[Any], asked: Iterable[Expectation]) -> Table:
+def column(type_: str, values: Iterable[Any], expected: Iterable[Expectation]) -> Table:
     """A table of one column, `a`."""
     rows = [[value] for value in values]
-    return Table(schema=f"a {type_}", names=["a"], rows=rows, asked=list(asked))
+    return Table(schema=f"a {type_}", names=["a"], rows=rows, expected=list(expected))
 
 
 def expect(what: str, **settings: Any) -> Expectation:

@@ -52,8 +52,8 @@ def _of_patterns() -> Iterator[Expectation]:
 
 def _of_forms() -> Iterator[Expectation]:
     for low, high in ((1, 3), (0, 0), (3, 3), (None, 2), (2, None)):
-        said = {"min_value": low, "max_value": high}
-        given = {name: value for name, value in said.items() if value is not None}
+        settings = {"min_value": low, "max_value": high}
+        given = {name: value for name, value in settings.items() if value is not None}
         yield of("value_lengths_to_be_between", **given)
     strict = {"strict_min": True, "strict_max": True}
     yield of("value_lengths_to_be_between", min_value=1, max_value=4, **strict)
@@ -86,12 +86,12 @@ def _of_nulls() -> Iterator[Expectation]:
     yield of("values_to_be_unique")
     yield of("values_to_be_unique", mostly=0.5)
     yield of("values_to_not_be_null", row_condition="a = 'a'", condition_parser="spark")
-    said = {"row_condition": 'col("a") == "a"', "condition_parser": "great_expectations"}
-    yield of("values_to_be_in_set", value_set=["a"], **said)
-    yield of("values_to_be_unique", **said)
-    said = {"row_condition": 'col("a").notNull()', "condition_parser": "great_expectations"}
-    yield of("values_to_not_be_null", **said)
-    yield of("value_lengths_to_be_between", max_value=3, **said)
+    settings = {"row_condition": 'col("a") == "a"', "condition_parser": "great_expectations"}
+    yield of("values_to_be_in_set", value_set=["a"], **settings)
+    yield of("values_to_be_unique", **settings)
+    settings = {"row_condition": 'col("a").notNull()', "condition_parser": "great_expectations"}
+    yield of("values_to_not_be_null", **settings)
+    yield of("value_lengths_to_be_between", max_value=3, **settings)
 
 
 def _of_booleans() -> Iterator[Expectation]:

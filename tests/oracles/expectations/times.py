@@ -41,8 +41,8 @@ def _of_bounds() -> Iterator[Expectation]:
         yield of(kind, min_value="2024-01-01 10:00:00", max_value="2024-03-01 00:00:00")
         yield of(kind, min_value="2024-01-01T00:00:00", max_value="2024-03-01T00:00:00")
     for share in SHARES:
-        said = {"min_value": "2024-01-01", "max_value": "2024-03-01"}
-        yield of("values_to_be_between", **said, mostly=share)
+        settings = {"min_value": "2024-01-01", "max_value": "2024-03-01"}
+        yield of("values_to_be_between", **settings, mostly=share)
 
 
 def _of_order() -> Iterator[Expectation]:
@@ -52,11 +52,11 @@ def _of_order() -> Iterator[Expectation]:
     yield of("values_to_be_unique")
     yield of("values_to_not_be_null", mostly=0.75)
     yield of("unique_value_count_to_be_between", min_value=1, max_value=3)
-    said = {"row_condition": 'col("a") > date("2024-01-01")'}
-    yield of("values_to_be_unique", **said, condition_parser="great_expectations")
-    said = {"row_condition": "a > '2024-01-15'", "condition_parser": "spark"}
-    yield of("values_to_be_between", max_value="2024-05-01", **said)
-    yield of("values_to_not_be_null", **said)
+    settings = {"row_condition": 'col("a") > date("2024-01-01")'}
+    yield of("values_to_be_unique", **settings, condition_parser="great_expectations")
+    settings = {"row_condition": "a > '2024-01-15'", "condition_parser": "spark"}
+    yield of("values_to_be_between", max_value="2024-05-01", **settings)
+    yield of("values_to_not_be_null", **settings)
 
 
 def _of_sets() -> Iterator[Expectation]:

@@ -9,7 +9,7 @@ import yaml
 from pyspark.sql import SparkSession
 
 from goldsmith.checks.check import CHECKS
-from goldsmith.checks.trying import Case, put_to_rows, surprises
+from goldsmith.checks.try_checks import Case, evaluate_on_rows, surprises
 
 CASES = Path(__file__).parents[2] / "cases" / "checks"
 
@@ -18,8 +18,8 @@ CASES = Path(__file__).parents[2] / "cases" / "checks"
 def test_a_check_does_what_its_cases_say(quick: SparkSession, name: str) -> None:
     wrong = [
         f"{case.says}: {surprise}"
-        for said in yaml.safe_load((CASES / f"{name}.yaml").read_text("utf-8"))
-        for case in [Case.of(said)]
-        for surprise in surprises(case, put_to_rows(quick, case))
+        for entry in yaml.safe_load((CASES / f"{name}.yaml").read_text("utf-8"))
+        for case in [Case.of(entry)]
+        for surprise in surprises(case, evaluate_on_rows(quick, case))
     ]
     assert wrong == []

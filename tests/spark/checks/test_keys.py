@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
-from goldsmith.checks.planned import planned
+from goldsmith.checks.planned_check import planned
 
 NOW = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
 CHECKS = planned(
@@ -37,16 +37,18 @@ def test_hashes_and_values_give_the_same_counts(quick: SparkSession) -> None:
     )
     by_hash = evaluate(rows, CHECKS, NOW)
     by_value = evaluate(rows, CHECKS, NOW, few=True)
-    assert [one.error for one in by_hash] == [None] * len(CHECKS)
-    told = [(one.passed, one.broken, one.of, one.observed) for one in by_hash]
-    assert told == [(one.passed, one.broken, one.of, one.observed) for one in by_value]
-    assert [one.broken for one in by_hash[:2]] == [2, 0]
-    assert [one.observed for one in by_hash[4:7]] == [7, 99, 0.01]
+    assert [outcome.error for outcome in by_hash] == [None] * len(CHECKS)
+    counts = [(outcome.passed, outcome.broken, outcome.of, outcome.observed) for outcome in by_hash]
+    assert counts == [
+        (outcome.passed, outcome.broken, outcome.of, outcome.observed) for outcome in by_value
+    ]
+    assert [outcome.broken for outcome in by_hash[:2]] == [2, 0]
+    assert [outcome.observed for outcome in by_hash[4:7]] == [7, 99, 0.01]
 
 
 def test_what_is_asked_twice_is_answered_twice(quick: SparkSession) -> None:
     rows = quick.range(10).select((F.col("id") % 9).alias("id"), F.lit(1).alias("one"))
-    asked = [
+    entries = [
         {"type": "unique", "column": "id"},
         {"type": "unique", "column": "id", "max_broken": 2},
         {"type": "unique", "column": "id", "where": "id > 0"},
@@ -57,10 +59,10 @@ def test_what_is_asked_twice_is_answered_twice(quick: SparkSession) -> None:
         {"type": "query", "sql": "SELECT * FROM {rows} WHERE nowhere = 8", "name": "again"},
     ]
     for few in (False, True):
-        found = evaluate(rows, planned(asked), NOW, few=few)
-        assert [one.passed for one in found] == [False, True, True, *([False] * 5)]
-        assert [one.broken for one in found[:4]] == [2, 2, 0, 10]
-        assert [one.error is not None for one in found] == [*([False] * 6), True, True]
+        found = evaluate(rows, planned(entries), NOW, few=few)
+        assert [outcome.passed for outcome in found] == [False, True, True, *([False] * 5)]
+        assert [outcome.broken for outcome in found[:4]] == [2, 2, 0, 10]
+        assert [outcome.error is not None for outcome in found] == [*([False] * 6), True, True]
 
 
 def test_what_cannot_be_resolved_takes_no_part_in_the_write(quick: SparkSession) -> None:
@@ -73,11 +75,11 @@ def test_what_cannot_be_resolved_takes_no_part_in_the_write(quick: SparkSession)
     )
     rows = quick.range(3)
     evaluation = Evaluation(rows.schema, checks, NOW)
-    evaluation.prove(rows)
+    evaluation.resolve_expressions(rows)
     outcomes = evaluation.outcomes(evaluation.measure(rows), {})
     assert list(evaluation.broken_rows()) == [1]
-    assert [one.passed for one in outcomes] == [False, True, False]
-    assert [one.error.code if one.error else None for one in outcomes] == [
+    assert [outcome.passed for outcome in outcomes] == [False, True, False]
+    assert [outcome.error.code if outcome.error else None for outcome in outcomes] == [
         "CheckRaised",
         None,
         "ColumnNotThere",

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 
-from goldsmith.checks.trying import answer
+from goldsmith.checks.try_checks import answer
 from oracles.plain_checks import KEYS, NUMBERS, ROWS, SETS, Row, model
 
 SCHEMA = "a INT, b INT, s STRING"
@@ -101,9 +101,9 @@ def checks(draw: st.DrawFn) -> dict[str, Any]:
     max_examples=12,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(rows=ROW_LISTS, asked=st.lists(checks(), min_size=8, max_size=16))
-def test_a_plain_model_agrees(quick: SparkSession, rows: list[Row], asked: list[Any]) -> None:
-    answered = answer(quick, {"id": 1, "schema": SCHEMA, "rows": rows, "checks": asked})
+@given(rows=ROW_LISTS, entries=st.lists(checks(), min_size=8, max_size=16))
+def test_a_plain_model_agrees(quick: SparkSession, rows: list[Row], entries: list[Any]) -> None:
+    answered = answer(quick, {"id": 1, "schema": SCHEMA, "rows": rows, "checks": entries})
     assert answered["error"] is None
-    found = [(one["passed"], one["broken"]) for one in answered["verdicts"]]
-    assert found == [model(check, rows) for check in asked]
+    found = [(verdict["passed"], verdict["broken"]) for verdict in answered["verdicts"]]
+    assert found == [model(check, rows) for check in entries]

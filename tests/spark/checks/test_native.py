@@ -15,47 +15,47 @@ from hypothesis import strategies as st
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from goldsmith.checks.arrow import jobs
+from goldsmith.checks.arrow.count_keys import count_keys
+from goldsmith.checks.arrow.parquet_files import ColumnStatistics, ParquetFiles, ranges_of
 from goldsmith.checks.check import CHECKS
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
-from goldsmith.checks.native import jobs
-from goldsmith.checks.native.counting import count_keys
-from goldsmith.checks.native.stored import KnownAs, Stored, ranges_of
-from goldsmith.checks.outcome import Outcome
-from goldsmith.checks.planned import planned
+from goldsmith.checks.outcome import CheckOutcome
+from goldsmith.checks.planned_check import planned
 from goldsmith.checks.rows import frame
-from goldsmith.checks.trying import Case
+from goldsmith.checks.try_checks import Case
 from spark.checks.test_cases import CASES
 
 NOW = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
 
 
-def lying(rows: DataFrame, folder: Path) -> tuple[DataFrame, Stored]:
+def lying(rows: DataFrame, folder: Path) -> tuple[DataFrame, ParquetFiles]:
     """The rows in two files, and these."""
     spark = rows.sparkSession
     spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     rows.repartition(2).write.mode("overwrite").parquet(str(folder))
     files = [(str(file), file.stat().st_size) for file in sorted(folder.glob("*.parquet"))]
-    stored = Stored(
+    stored = ParquetFiles(
         ranges=ranges_of(files),
         rows=rows.count(),
-        columns={name: KnownAs(None, (name,)) for name in rows.columns},
+        columns={name: ColumnStatistics(None, (name,)) for name in rows.columns},
     )
     return spark.read.schema(rows.schema).parquet(str(folder)), stored
 
 
-def told(outcomes: list[Outcome]) -> list[tuple[Any, ...]]:
+def verdicts(outcomes: list[CheckOutcome]) -> list[tuple[Any, ...]]:
     """What is said of each; NaN is spelt out, for it is not equal to itself."""
     return [
-        (one.planned.check.name, one.passed, one.broken, one.of, repr(one.observed),
-         one.error.code if one.error else None)
-        for one in outcomes
+        (result.planned.check.name, result.passed, result.broken, result.of, repr(result.observed),
+         result.error.code if result.error else None)
+        for result in outcomes
     ]  # fmt: skip
 
 
-def by_arrow(evaluation: Evaluation, rows: DataFrame, stored: Stored) -> set[str]:
+def by_arrow(evaluation: Evaluation, rows: DataFrame, stored: ParquetFiles) -> set[str]:
     """The names of what Arrow measures."""
-    return {*jobs.measure(rows, evaluation.all_riding(), stored)}
+    return {*jobs.measure(rows, evaluation.aggregates(), stored)}
 
 
 @pytest.mark.soak
@@ -63,16 +63,16 @@ def by_arrow(evaluation: Evaluation, rows: DataFrame, stored: Stored) -> set[str
 def test_arrow_says_of_every_case_what_spark_says(
     quick: SparkSession, tmp_path: Path, name: str
 ) -> None:
-    for number, said in enumerate(yaml.safe_load((CASES / f"{name}.yaml").read_text("utf-8"))):
-        case = Case.of(said)
+    for number, entry in enumerate(yaml.safe_load((CASES / f"{name}.yaml").read_text("utf-8"))):
+        case = Case.of(entry)
         rows = frame(quick, case.schema, case.rows)
         try:
             checks = planned(case.checks, context=NOW)
             read, stored = lying(rows, tmp_path / str(number))
         except Exception:
             continue  # a case of bad settings, or of types that Parquet has not
-        by_spark = told(evaluate(read, checks, NOW))
-        assert told(evaluate(read, checks, NOW, stored=stored)) == by_spark, case.says
+        by_spark = verdicts(evaluate(read, checks, NOW))
+        assert verdicts(evaluate(read, checks, NOW, stored=stored)) == by_spark, case.says
 
 
 ODD = [
@@ -85,7 +85,7 @@ ODD = [
     {"n": 2**40, "x": float("inf"), "s": "Ab-99", "d": "9.99", "day": "2026-01-02"},
 ]  # fmt: skip
 SCHEMA = "big bigint, n bigint, x double, s string, d decimal(10,2), at timestamp, day date"
-ASKED: list[dict[str, Any]] = [
+ENTRIES: list[dict[str, Any]] = [
     {"type": "not_null", "column": "n"},
     {"type": "null", "column": "s"},
     {"type": "in_range", "column": "n", "min": 0, "max": 10, "strict_max": True},
@@ -132,14 +132,14 @@ NOT_ARROWS = {"broken_13", "value_29", "inside_29"}
 
 
 def test_odd_values_are_judged_as_spark_judges_them(quick: SparkSession, tmp_path: Path) -> None:
-    checks = planned(ASKED, context=NOW)
+    checks = planned(ENTRIES, context=NOW)
     rows, stored = lying(frame(quick, SCHEMA, ODD), tmp_path / "rows")
-    by_spark = told(evaluate(rows, checks, NOW))
-    assert [one for one in by_spark if one[-1] is not None] == []
-    assert told(evaluate(rows, checks, NOW, stored=stored)) == by_spark
+    by_spark = verdicts(evaluate(rows, checks, NOW))
+    assert [verdict for verdict in by_spark if verdict[-1] is not None] == []
+    assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == by_spark
 
     evaluation = Evaluation(rows.schema, checks, NOW)
-    riding = evaluation.all_riding()
+    riding = evaluation.aggregates()
     assert {*riding} - by_arrow(evaluation, rows, stored) == NOT_ARROWS
 
 
@@ -147,15 +147,17 @@ def test_texts_that_the_two_may_see_differently_are_left_to_spark(
     quick: SparkSession, tmp_path: Path
 ) -> None:
     texts = ["a\n", "ab\r\n", "é", "a\x0bb", "\u2028", "K", "a"]
-    rows, stored = lying(frame(quick, "s string", [{"s": one} for one in texts]), tmp_path / "r")
-    asked = [
+    rows, stored = lying(frame(quick, "s string", [{"s": text} for text in texts]), tmp_path / "r")
+    entries = [
         {"type": "regex", "column": "s", "pattern": pattern}
         for pattern in ("^a$", "^.$", r"^\S+$", "(?i)^k$", r"^\w$")
     ]
-    checks = planned(asked, context=NOW)
+    checks = planned(entries, context=NOW)
     evaluation = Evaluation(rows.schema, checks, NOW)
     assert "broken_0" not in by_arrow(evaluation, rows, stored)
-    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(evaluate(rows, checks, NOW))
+    assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == verdicts(
+        evaluate(rows, checks, NOW)
+    )
 
 
 @settings(
@@ -172,18 +174,18 @@ def test_texts_that_the_two_may_see_differently_are_left_to_spark(
 def test_keys_are_counted_as_exactly(
     quick: SparkSession, tmp_path: Path, keys: list[tuple[int | None, str | None]]
 ) -> None:
-    said = [{"n": n, "s": s} for n, s in keys]
-    rows, stored = lying(frame(quick, "n int, s string", said), tmp_path / "keys")
-    asked = [
+    key_rows = [{"n": n, "s": s} for n, s in keys]
+    rows, stored = lying(frame(quick, "n int, s string", key_rows), tmp_path / "keys")
+    entries = [
         {"type": "unique", "columns": columns, "nulls": nulls, "ignore": ignore}
         for columns in (["n"], ["s"], ["n", "s"])
         for nulls in ("distinct", "equal", "broken")
         for ignore in ("any", "all")
     ]
-    checks = planned(asked, context=NOW)
+    checks = planned(entries, context=NOW)
     found = count_keys(rows, Evaluation(rows.schema, checks, NOW).keys(), stored)
-    assert {*found} == {*range(len(asked))}
-    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(
+    assert {*found} == {*range(len(entries))}
+    assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == verdicts(
         evaluate(rows, checks, NOW, few=True)
     )
 
@@ -205,35 +207,35 @@ def test_keys_in_order_are_counted_as_exactly(
 ) -> None:
     files, schema = [], "n long, other int, s string"
     for number, part in enumerate(parts):
-        said = [{"n": n, "other": n % 2, "s": str(n)} for n in part]
+        part_rows = [{"n": n, "other": n % 2, "s": str(n)} for n in part]
         folder = tmp_path / str(number)
-        frame(quick, schema, said).coalesce(1).write.parquet(str(folder))
+        frame(quick, schema, part_rows).coalesce(1).write.parquet(str(folder))
         files += [(str(file), file.stat().st_size) for file in folder.glob("*.parquet")]
     rows = quick.read.schema(schema).parquet(*(file for file, _ in files))
-    columns = {name: KnownAs(None, (name,)) for name in rows.columns}
-    stored = Stored(ranges=ranges_of(files), rows=sum(map(len, parts)), columns=columns)
-    asked: list[dict[str, Any]] = [
+    columns = {name: ColumnStatistics(None, (name,)) for name in rows.columns}
+    stored = ParquetFiles(ranges=ranges_of(files), rows=sum(map(len, parts)), columns=columns)
+    entries: list[dict[str, Any]] = [
         {"type": "unique", "column": "n"},
         {"type": "unique", "columns": ["other", "n"]},
         {"type": "unique", "column": "s"},
         {"type": "unique", "column": "n", "where": "n > 2"},
     ]
-    checks = planned(asked, context=NOW)
+    checks = planned(entries, context=NOW)
     evaluation = Evaluation(rows.schema, checks, NOW)
     values = [n for part in parts for n in part]
     counted = count_keys(rows, evaluation.keys(), stored)
-    assert {*counted} == {*range(len(asked))}
-    for place, found in counted.items():
-        mine = [n for n in values if n > 2] if place == 3 else values
-        assert (found["rows"], found["distinct"]) == (len(mine), len({*mine})), place
-    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(
+    assert {*counted} == {*range(len(entries))}
+    for index, found in counted.items():
+        mine = [n for n in values if n > 2] if index == 3 else values
+        assert (found["rows"], found["distinct"]) == (len(mine), len({*mine})), index
+    assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == verdicts(
         evaluate(rows, checks, NOW, few=True)
     )
 
 
 def test_a_key_that_cannot_be_counted_spoils_no_other(quick: SparkSession, tmp_path: Path) -> None:
-    said = [{"n": n, "s": "a"} for n in (1, 2, 2)]
-    rows, stored = lying(frame(quick, "n long, s string", said), tmp_path / "keys")
+    key_rows = [{"n": n, "s": "a"} for n in (1, 2, 2)]
+    rows, stored = lying(frame(quick, "n long, s string", key_rows), tmp_path / "keys")
     unique: dict[str, Any] = {"type": "unique", "nulls": "equal"}
     checks = planned(
         [
@@ -244,7 +246,7 @@ def test_a_key_that_cannot_be_counted_spoils_no_other(quick: SparkSession, tmp_p
         context=NOW,
     )
     found = evaluate(rows, checks, NOW, stored=stored)
-    assert [(one.passed, one.broken) for one in found[:2]] == [(False, 2), (False, 3)]
+    assert [(outcome.passed, outcome.broken) for outcome in found[:2]] == [(False, 2), (False, 3)]
     assert found[2].error is not None
 
 
@@ -258,11 +260,11 @@ def test_workers_that_were_stopped_are_asked_again(quick: SparkSession) -> None:
         yield from rows
 
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(jobs.collected, quick.range(1).mapInArrow(sleep, "id long"))
-        while not asked.done():
+        future = pool.submit(jobs.collected, quick.range(1).mapInArrow(sleep, "id long"))
+        while not future.done():
             quick.sparkContext.cancelAllJobs()
             time.sleep(0.05)
-    assert "cancelled" in str(asked.exception())
+    assert "cancelled" in str(future.exception())
     assert application not in jobs._REFUSED
 
 
@@ -270,10 +272,12 @@ def test_workers_that_cannot_do_it_leave_it_to_spark(
     quick: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows, stored = lying(frame(quick, SCHEMA, ODD), tmp_path / "rows")
-    checks = planned(ASKED[:3], context=NOW)
-    gone = Stored(ranges=ranges_of([(f"{tmp_path}/gone", 9)]), rows=5, columns=stored.columns)
+    checks = planned(ENTRIES[:3], context=NOW)
+    gone = ParquetFiles(ranges=ranges_of([(f"{tmp_path}/gone", 9)]), rows=5, columns=stored.columns)
     try:
-        assert told(evaluate(rows, checks, NOW, stored=gone)) == told(evaluate(rows, checks, NOW))
+        assert verdicts(evaluate(rows, checks, NOW, stored=gone)) == verdicts(
+            evaluate(rows, checks, NOW)
+        )
         assert "Python workers cannot measure checks" in caplog.text
         caplog.clear()
         assert jobs.measure(rows, _count(), stored) == {}, "they are not asked again"
@@ -287,8 +291,10 @@ def test_a_check_that_cannot_be_put_to_the_rows_costs_the_others_nothing(
     quick: SparkSession, tmp_path: Path
 ) -> None:
     rows, stored = lying(frame(quick, SCHEMA, ODD), tmp_path / "rows")
-    checks = planned([*ASKED[:2], {"type": "expression", "sql": "nowhere > 1"}], context=NOW)
-    assert told(evaluate(rows, checks, NOW, stored=stored)) == told(evaluate(rows, checks, NOW))
+    checks = planned([*ENTRIES[:2], {"type": "expression", "sql": "nowhere > 1"}], context=NOW)
+    assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == verdicts(
+        evaluate(rows, checks, NOW)
+    )
     assert jobs.measure(rows, _count(), stored) == {"rows": 5}, "workers are asked all the same"
 
 
@@ -304,15 +310,15 @@ def test_moments_are_right_whatever_the_time_zone_of_the_jvm(
         ],
         context=NOW,
     )
-    by_spark = told(evaluate(rows, checks, NOW))
+    by_spark = verdicts(evaluate(rows, checks, NOW))
     zones = quick._jvm.java.util.TimeZone
     before = zones.getDefault()
     zones.setDefault(zones.getTimeZone("America/New_York"))
     try:
-        assert told(evaluate(rows, checks, NOW, stored=stored)) == by_spark
+        assert verdicts(evaluate(rows, checks, NOW, stored=stored)) == by_spark
         evaluation = Evaluation(rows.schema, checks, NOW)
-        asked = {"broken_0", "broken_1", "broken_2"}
-        assert asked & by_arrow(evaluation, rows, stored) == {"broken_1"}
+        names = {"broken_0", "broken_1", "broken_2"}
+        assert names & by_arrow(evaluation, rows, stored) == {"broken_1"}
     finally:
         zones.setDefault(before)
 

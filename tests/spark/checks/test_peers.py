@@ -13,8 +13,8 @@ import pytest
 import yaml
 from pyspark.sql import SparkSession
 
-from goldsmith.checks.trying import Case, answer, put_to_rows, surprises
-from goldsmith.engine import java
+from goldsmith.checks.try_checks import Case, answer, evaluate_on_rows, surprises
+from goldsmith.setup import java
 from oracles.cases_of_great_expectations import cases
 from oracles.dbt_says import NoPackages, Project
 from oracles.environments import python_of
@@ -24,13 +24,13 @@ PEERS = Path(__file__).parents[2] / "cases" / "peers"
 DBT = ("dbt", "dbt_utils", "dbt_expectations")
 
 
-def verdicts(asked: list[dict[str, Any]]) -> list[Any]:
+def verdicts(all_cases: list[dict[str, Any]]) -> list[Any]:
     """What Great Expectations says on Spark."""
-    told = "".join(f"{json.dumps(case)}\n" for case in asked)
+    lines = "".join(f"{json.dumps(case)}\n" for case in all_cases)
     environment = {**os.environ, "JAVA_HOME": str(java.find(None).home), "PYTHONPATH": ""}
     done = subprocess.run(
         [str(python_of("great_expectations")), str(ORACLE), "spark"],
-        input=told,
+        input=lines,
         capture_output=True,
         text=True,
         env=environment,
@@ -42,13 +42,13 @@ def verdicts(asked: list[dict[str, Any]]) -> list[Any]:
 
 @pytest.mark.soak
 def test_great_expectations_agrees(quick: SparkSession) -> None:
-    asked = list(cases())
-    theirs = verdicts(asked)
-    assert len(theirs) == len(asked)
+    all_cases = list(cases())
+    theirs = verdicts(all_cases)
+    assert len(theirs) == len(all_cases)
     wrong, compared = [], 0
-    for case, said in zip(asked, theirs, strict=True):
+    for case, verdicts_of_case in zip(all_cases, theirs, strict=True):
         ours = answer(quick, case)["verdicts"]
-        for check, our, their in zip(case["checks"], ours, said, strict=True):
+        for check, our, their in zip(case["checks"], ours, verdicts_of_case, strict=True):
             compared += 1
             rows = f"{check} of {case['schema']} {case['rows']}"
             if "raised" in their:
@@ -71,9 +71,9 @@ def cases_of(tool: str) -> list[dict[str, Any]]:
 def test_tests_of_dbt_mean_what_their_queries_say(quick: SparkSession, tool: str) -> None:
     wrong = [
         f"{case.says}: {surprise}"
-        for said in cases_of(tool)
-        for case in [Case.of(said)]
-        for surprise in surprises(case, put_to_rows(quick, case))
+        for entry in cases_of(tool)
+        for case in [Case.of(entry)]
+        for surprise in surprises(case, evaluate_on_rows(quick, case))
     ]
     assert wrong == []
 
@@ -81,17 +81,17 @@ def test_tests_of_dbt_mean_what_their_queries_say(quick: SparkSession, tool: str
 @pytest.mark.soak
 @pytest.mark.parametrize("tool", DBT)
 def test_dbt_agrees(tool: str, tmp_path: Path) -> None:
-    asked = cases_of(tool)
+    all_cases = cases_of(tool)
     project = Project(folder=tmp_path / "project", dbt=python_of("dbt").with_name("dbt"))
     try:
-        said = project.verdicts(asked)
+        statuses = project.verdicts(all_cases)
     except NoPackages:
         pytest.skip(f"the package {tool} cannot be fetched from dbt's hub")
     wrong = [
-        f"{case['says']}: {check}: expected {expected}, dbt says {said[number, place]}"
-        for number, case in enumerate(asked)
-        for place, (check, expected) in enumerate(zip(case["checks"], case["expect"], strict=True))
-        if said[number, place] != ("pass" if expected else "fail")
+        f"{case['says']}: {check}: expected {expected}, dbt says {statuses[number, index]}"
+        for number, case in enumerate(all_cases)
+        for index, (check, expected) in enumerate(zip(case["checks"], case["expect"], strict=True))
+        if statuses[number, index] != ("pass" if expected else "fail")
     ]
-    print(f"{len(said)} verdicts compared", file=sys.stderr)
+    print(f"{len(statuses)} verdicts compared", file=sys.stderr)
     assert wrong == []

@@ -19,7 +19,7 @@ def test_many_different_values_are_not_said_to_repeat(quick: SparkSession) -> No
         F.when(number % 5 == 0, 7).otherwise(number).alias("often"),
         F.when(number % 2 == 0, number).alias("half"),
     )
-    found = {one.name: one for one in profile(rows)}
+    found = {column.name: column for column in profile(rows)}
 
     assert (found["order.id"].distinct, found["order.id"].is_unique) == (ROWS, True)
     assert list(found["order.id"].top) == []

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import evaluate
-from goldsmith.checks.planned import planned
+from goldsmith.checks.planned_check import planned
 from goldsmith.checks.sizes import is_broadcast
 
 LIMIT = "spark.sql.autoBroadcastJoinThreshold"
@@ -25,11 +25,11 @@ def test_rows_without_the_other_are_counted_each(quick: SparkSession, limit: str
         [(1, "a"), (1, "a"), (1, "b"), (7, "a"), (7, "a"), (None, "c")], "n int, s string"
     )
     assert is_broadcast(known) == (limit == "10485760")
-    asked = [
+    entries = [
         {"type": "referential", "column": "n", "to": "known"},
         {"type": "referential", "columns": ["n", "s"], "to": "known"},
         {"type": "referential", "column": "n", "to": "known", "where": "s = 'b'"},
     ]
     context = Context(now=datetime(2026, 1, 10, tzinfo=UTC), dataset=lambda _: known)
-    found = evaluate(rows, planned(asked, context=context), context)
-    assert [(one.broken, one.of) for one in found] == [(2, 5), (3, 5), (0, 1)]
+    found = evaluate(rows, planned(entries, context=context), context)
+    assert [(outcome.broken, outcome.of) for outcome in found] == [(2, 5), (3, 5), (0, 1)]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from goldsmith.checks.lines import answers
-from goldsmith.checks.trying import answer
+from goldsmith.checks.json_lines import answers
+from goldsmith.checks.try_checks import answer
 
 NOT_NULL = {"type": "not_null", "column": "a"}
 GOOD = {"id": "good", "schema": "a int", "rows": [{"a": 1}], "checks": [NOT_NULL]}
@@ -52,17 +52,17 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 def test_what_is_wrong_with_a_case_is_said_and_its_checks_fail(quick: SparkSession) -> None:
     for wrong, code in BAD:
-        said = answer(quick, {**GOOD, **wrong})
-        assert said["error"] is not None, wrong
-        assert said["error"].startswith(f"{code}: "), said
-        assert said["verdicts"] == [{"passed": False, "broken": None, "observed": None}], wrong
+        answered = answer(quick, {**GOOD, **wrong})
+        assert answered["error"] is not None, wrong
+        assert answered["error"].startswith(f"{code}: "), answered
+        assert answered["verdicts"] == [{"passed": False, "broken": None, "observed": None}], wrong
 
 
 def test_a_check_that_cannot_be_put_leaves_the_others_their_verdicts(quick: SparkSession) -> None:
     checks = [{"type": "nope"}, NOT_NULL, {"type": "expression", "sql": "b > 1"}]
-    said = answer(quick, {**GOOD, "checks": checks})
-    assert [one["passed"] for one in said["verdicts"]] == [False, True, False]
-    assert said["error"].startswith("UnknownName: ")
+    answered = answer(quick, {**GOOD, "checks": checks})
+    assert [verdict["passed"] for verdict in answered["verdicts"]] == [False, True, False]
+    assert answered["error"].startswith("UnknownName: ")
 
 
 @pytest.mark.parametrize(
@@ -89,30 +89,35 @@ def test_a_check_that_cannot_be_put_leaves_the_others_their_verdicts(quick: Spar
 def test_rows_are_read_as_the_schema_has_them(
     quick: SparkSession, schema: str | None, rows: list[Any], check: Any, passed: bool
 ) -> None:
-    said = answer(quick, {"id": 1, "schema": schema, "rows": rows, "checks": [check]})
-    assert said["error"] is None
-    assert said["verdicts"][0]["passed"] is passed
+    answered = answer(quick, {"id": 1, "schema": schema, "rows": rows, "checks": [check]})
+    assert answered["error"] is None
+    assert answered["verdicts"][0]["passed"] is passed
 
 
 def test_lines_are_answered_in_order_whatever_is_between(quick: SparkSession) -> None:
     good = [{**GOOD, "id": number} for number in range(6)]
     lines = [json.dumps(case).encode() for case in good]
     lines[2:2] = [b"{no json", b"\xff\xfe", b"", b"[1]", b'"text"', b"null"]
-    told = list(answers(quick, io.BytesIO(b"\n".join(lines))))
-    assert [one["id"] for one in told] == [0, 1, *[None] * 5, 2, 3, 4, 5]
-    assert [one["error"] is None for one in told] == [True, True, *[False] * 5, *[True] * 4]
+    results = list(answers(quick, io.BytesIO(b"\n".join(lines))))
+    assert [result["id"] for result in results] == [0, 1, *[None] * 5, 2, 3, 4, 5]
+    assert [result["error"] is None for result in results] == [
+        True,
+        True,
+        *[False] * 5,
+        *[True] * 4,
+    ]
 
 
 def test_who_waits_for_an_answer_before_the_next_case_gets_it(quick: SparkSession) -> None:
-    asked: Queue[dict[str, Any] | None] = Queue()
+    queue: Queue[dict[str, Any] | None] = Queue()
 
     def lines() -> Iterator[bytes]:
-        while (case := asked.get()) is not None:
+        while (case := queue.get()) is not None:
             yield json.dumps(case).encode()
 
-    told = answers(quick, lines())
+    results = answers(quick, lines())
     for number in range(3):
-        asked.put({**GOOD, "id": number})
-        assert next(told)["id"] == number
-    asked.put(None)
-    assert list(told) == []
+        queue.put({**GOOD, "id": number})
+        assert next(results)["id"] == number
+    queue.put(None)
+    assert list(results) == []

@@ -10,25 +10,27 @@ from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.engine import kept_schemas, stored
-from goldsmith.engine.run import Orders
+from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
+from goldsmith.engine.lake import parquet_files
+from goldsmith.engine.read import kept_schemas
+from goldsmith.engine.run import ExecutionOptions
 from goldsmith.engine.warehouses.open import open_warehouse
-from goldsmith.engine.work import Asked, Tools, Work
 from goldsmith.healing.classify import classify
-from goldsmith.journal import runs
+from goldsmith.journal import requests, runs
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import StageRun
-from goldsmith.planning import applying
+from goldsmith.planning import apply_files
 from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling import loop
-from goldsmith.scheduling.kill_switch import KillSwitch
+from goldsmith.worker import loop
+from goldsmith.worker.kill_switch import KillSwitch
 from plain_sql import PlainSql
 from servers import s3 as s3_server
 from servers.postgres import Postgres
@@ -54,13 +56,16 @@ class Bench:
 
     runtime: Runtime
     spark: SparkSession
-    tag: str = field(default_factory=lambda: f"t{next(_NUMBERS)}")
+    #: Random: this module is imported under two names, and a counter would count twice.
+    tag: str = field(default_factory=lambda: f"t{uuid4().hex[:8]}")
 
     def apply(self, text: str) -> None:
         """Apply YAML in which `@` stands for this test's own prefix."""
-        said = bundle.load([("test.yaml", text.replace("@", self.tag))])
-        proposal = applying.propose(self.runtime.surveyor, said)
-        applying.apply(self.runtime.surveyor, said, proposal, actor="test", reason=None)
+        declared = bundle.load([("test.yaml", text.replace("@", self.tag))])
+        proposal = apply_files.propose(self.runtime.catalog_indexer, declared)
+        apply_files.apply(
+            self.runtime.catalog_indexer, declared, proposal, actor="test", reason=None
+        )
 
     def bring(self, name: str, *rows: dict[str, Any] | str) -> Path:
         """Put a raw file of JSON lines there."""
@@ -73,59 +78,68 @@ class Bench:
     def run(self, selection: str = "@", **options: Any) -> dict[int, StageRun]:
         """Run a selection; the stage runs by stage_order."""
         runtime = self.runtime
-        asked = loop.ask(runtime, [selection.replace("@", self.tag)], options, "test")
-        orders = Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
-        turned = loop.tick(runtime, self.tools(), orders, mine=asked.request_id)
-        done = next(t for t in turned if t.request.request_id == asked.request_id)
+        request = loop.submit_request(runtime, [selection.replace("@", self.tag)], options, "test")
+        orders = ExecutionOptions(
+            request_id=None, run_options=RunOptions(), asked_by="test", at_once=1
+        )
+        turned = loop.tick(runtime, self.resources(), orders, awaited=request.request_id)
+        # A request joins one that waits and asks for the same.
+        followed = requests.followed(runtime.journal, request.request_id)
+        done = next(t for t in turned if t.request.request_id == followed)
         return {
             stage_run.stage_order or 0: stage_run
             for run in done.runs
             for stage_run in runs.stage_runs_of(runtime.journal, run.run_id)
         }
 
-    def turn(self, tools: Tools) -> list[loop.Turned]:
+    def turn(self, resources: WorkerResources) -> list[loop.RequestOutcome]:
         """Carry out everything that is due."""
-        orders = Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
-        return loop.tick(self.runtime, tools, orders)
+        orders = ExecutionOptions(
+            request_id=None, run_options=RunOptions(), asked_by="test", at_once=1
+        )
+        return loop.tick(self.runtime, resources, orders)
 
     def sql(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         """What somebody types into sqlite3 or psql; `@` stands for this test's own prefix."""
         with closing(PlainSql(self.runtime.settings.catalog.url)) as plain:
             return plain.run(statement.replace("@", self.tag), *values)
 
-    def tools(
-        self, watched: Callable[[Work], AbstractContextManager[None]] = lambda work: nullcontext()
-    ) -> Tools:
+    def resources(
+        self,
+        watched: Callable[[Attempt], AbstractContextManager[None]] = lambda attempt: nullcontext(),
+    ) -> WorkerResources:
         runtime = self.runtime
-        return Tools(
+        return WorkerResources(
             spark=lambda: self.spark,
-            places=runtime.places,
+            storage=runtime.storage,
             journal=runtime.journal,
-            increments=Increments(runtime.catalog, runtime.places),
-            warehouse=lambda type_: open_warehouse(runtime.places, type_),
+            increments=Increments(runtime.catalog, runtime.storage),
+            warehouse=lambda type_: open_warehouse(runtime.storage, type_),
             owner=Owner.this_process(),
             kept_schema=lambda dataset: kept_schemas.get(runtime.journal, dataset),
-            keep_schema=lambda dataset, text: kept_schemas.put(runtime.journal, dataset, text),
             renew=lambda: None,
             code_of=lambda error: classify(error).code.name,
             watched=watched,
         )
 
     def rows(self, layer: str, *columns: str) -> list[tuple[Any, ...]]:
-        """Published rows of the test's table of a layer, sorted."""
-        table = self.spark.table(f"lake.{layer}.{layer}_{self.tag}")
+        """Published rows of the test's table of a layer, sorted; none where there is no table."""
+        name = f"lake.{layer}.{layer}_{self.tag}"
+        if not self.spark.catalog.tableExists(name):
+            return []
+        table = self.spark.table(name)
         return sorted(tuple(row) for row in table.select(*columns).collect())
 
     def events(self, stage_run_id: str) -> list[tuple[Any, ...]]:
         """What the audit log says of a stage run: kind and error code."""
-        asked = "SELECT kind, error_code FROM audit_log WHERE stage_run_id = ? ORDER BY event_id"
+        query = "SELECT kind, error_code FROM audit_log WHERE stage_run_id = ? ORDER BY event_id"
         with self.runtime.journal.reading() as connection:
-            found = connection.exec_driver_sql(asked, (stage_run_id,)).fetchall()
+            found = connection.exec_driver_sql(query, (stage_run_id,)).fetchall()
         return [tuple(row) for row in found]
 
     def litter(self) -> list[str]:
         """What a run of this test left behind: branches, staged rows, leases, open ends."""
-        lake, left = self.runtime.places.lake(), list[str]()
+        lake, left = self.runtime.storage.lake(), list[str]()
         for space in lake.list_namespaces() if lake is not None else ():
             for table in lake.list_tables(space):
                 if self.tag in table[-1].split("_"):
@@ -134,8 +148,8 @@ class Bench:
         staging = Path(self.runtime.settings.staging.folder)
         left += [file.name for file in staging.iterdir()] if staging.exists() else []
         with self.runtime.journal.reading() as connection:
-            for asked in _LEFT_OPEN:
-                left += [str(row[0]) for row in connection.exec_driver_sql(asked)]
+            for query in _LEFT_OPEN:
+                left += [str(row[0]) for row in connection.exec_driver_sql(query)]
         return left
 
     def columns(self, layer: str) -> list[str]:
@@ -160,7 +174,7 @@ def bench(with_catalog: Runtime, spark: SparkSession) -> Bench:
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """All rows are taken for many: what is asked of them is asked of the files they lie in."""
     for name in ("LARGE", "WORTH_IT", "_FEW"):
-        monkeypatch.setattr(stored, name, 0)
+        monkeypatch.setattr(parquet_files, name, 0)
 
 
 @pytest.fixture
@@ -237,7 +251,7 @@ def stopping(
         catalog = replace(settings.catalog, url=url)
         bench.runtime = replace(bench.runtime, settings=replace(settings, catalog=catalog))
     switch = KillSwitch(bench.runtime)
-    yield Stopping(bench, bench.tools(switch.watching), tmp_path / "hold", monkeypatch)
+    yield Stopping(bench, bench.resources(switch.watching), tmp_path / "hold", monkeypatch)
     switch.close()
     bench.sql("UPDATE control_flags SET flag_value = true")
     if bench.runtime.settings.catalog.file is None:

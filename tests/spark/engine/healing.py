@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from goldsmith.engine import faults
-from goldsmith.engine.run import Orders
-from goldsmith.engine.work import Asked, Tools
-from goldsmith.journal import incidents, requests
-from goldsmith.journal.tables import Request
-from goldsmith.journal.tables_of_healing import Incident
-from goldsmith.scheduling import loop
+from goldsmith.engine.attempt import RunOptions, WorkerResources
+from goldsmith.engine.run import ExecutionOptions
+from goldsmith.journal import incidents, requests, runs
+from goldsmith.journal.healing_tables import Incident
+from goldsmith.journal.tables import Request, StageRun
+from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 
 BRONZE = """
@@ -51,18 +51,26 @@ stages:
 """
 
 
+def allowing(rows: str, *remedies: str) -> str:
+    """The rows of one stage with remedies that its own row allows by name."""
+    options_row = f"options: {{remedies: [{', '.join(remedies)}]}}"
+    if 'target_id: "bronze_@"}' in rows:
+        return rows.replace('target_id: "bronze_@"}', f'target_id: "bronze_@", {options_row}}}')
+    return rows.replace("    source_id:", f"    {options_row}\n    source_id:", 1)
+
+
 def ask(bench: Bench) -> Request:
-    return loop.ask(bench.runtime, [bench.tag], {}, "test")
+    return loop.submit_request(bench.runtime, [bench.tag], {}, "test")
 
 
-def orders() -> Orders:
-    return Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1)
+def orders() -> ExecutionOptions:
+    return ExecutionOptions(request_id=None, run_options=RunOptions(), asked_by="test", at_once=1)
 
 
-def healed(bench: Bench, asked: Request | None = None) -> Request:
+def healed(bench: Bench, request: Request | None = None) -> Request:
     """Ask and see it through; the request as it ended."""
-    made = asked or ask(bench)
-    loop.see_through(bench.runtime, bench.tools(), orders(), made.request_id)
+    made = request or ask(bench)
+    loop.run_until_over(bench.runtime, bench.resources(), orders(), made.request_id)
     return requests.get(bench.runtime.journal, made.request_id)
 
 
@@ -73,66 +81,76 @@ def story(bench: Bench, request: Request, order: int | None = None) -> list[str]
     kinds += ("FileSetAside", "IncidentOpened", "DatasetRestored")
     ids = set(request.run_ids)
     found = bench.runtime.journal.read(kinds=kinds)
-    mine = [e for e in found if e.run_id in ids or e.request_id == request.request_id]
+    own_events = [e for e in found if e.run_id in ids or e.request_id == request.request_id]
     if order is not None:
-        mine = [e for e in mine if e.stage_order == order]
+        own_events = [e for e in own_events if e.stage_order == order]
     return [
         f"{event.kind} {event.facts.get('remedy') or event.error_code or ''}".strip()
-        for event in mine
+        for event in own_events
     ]
 
 
-def on(monkeypatch: pytest.MonkeyPatch, place: str, do: Callable[[], object]) -> None:
+def stages(bench: Bench, request: Request) -> list[StageRun]:
+    """The stage runs of a request, in the order they began."""
+    journal = bench.runtime.journal
+    return [stage_run for run in request.run_ids for stage_run in runs.stage_runs_of(journal, run)]
+
+
+def on(monkeypatch: pytest.MonkeyPatch, point: str, do: Callable[[], object]) -> None:
     """Do something once, at a place of the stage where a process may be interrupted."""
     left = [do]
     real = faults.reach
 
     def reach(name: str) -> None:
-        if name == place and left:
+        if name == point and left:
             left.pop()()
         real(name)
 
     monkeypatch.setattr(faults, "reach", reach)
 
 
-def attempt(bench: Bench, asked: Request, tools: Tools | None = None) -> Request:
+def attempt(bench: Bench, request: Request, resources: WorkerResources | None = None) -> Request:
     """One attempt at a request, whatever wait it has before it; the request as it stands then."""
-    bench.sql("UPDATE requests SET not_before = NULL WHERE request_id = ?", asked.request_id)
-    loop.tick(bench.runtime, tools or bench.tools(), orders(), mine=asked.request_id)
-    return requests.get(bench.runtime.journal, asked.request_id)
+    bench.sql("UPDATE requests SET not_before = NULL WHERE request_id = ?", request.request_id)
+    loop.tick(bench.runtime, resources or bench.resources(), orders(), awaited=request.request_id)
+    return requests.get(bench.runtime.journal, request.request_id)
 
 
-def seen_through(bench: Bench, asked: Request | None = None, tools: Tools | None = None) -> Request:
+def seen_through(
+    bench: Bench, request: Request | None = None, resources: WorkerResources | None = None
+) -> Request:
     """Attempts without their waits until the request is over; the request as it ended."""
-    now = asked or ask(bench)
+    now = request or ask(bench)
     for _attempt in range(12):
-        now = attempt(bench, now, tools)
+        now = attempt(bench, now, resources)
         if now.status not in ("waiting", "running"):
             return now
     raise AssertionError(f"it does not end: {now.because}")
 
 
-def told(code: str, *remedies: str) -> list[str]:
+def expected_story(code: str, *remedies: str) -> list[str]:
     """The story of a stage that fails with one code until the last of the remedies helps.
 
     The last may also leave it to a person (open_incident) or go on without the stage.
     """
-    said: list[str] = []
-    for place, remedy in enumerate(remedies):
-        said.append(f"StageFailed {code}")
-        if place:
-            said.append(f"RemedyDidNotHelp {remedies[place - 1]}")
-        said.append(f"RemedyChosen {remedy}")
+    events: list[str] = []
+    for index, remedy in enumerate(remedies):
+        events.append(f"StageFailed {code}")
+        if index:
+            events.append(f"RemedyDidNotHelp {remedies[index - 1]}")
+        events.append(f"RemedyChosen {remedy}")
         is_held = remedy == "open_incident"
-        said.append(f"StageHeld {code}" if is_held else f"RetryScheduled {code}")
+        events.append(f"StageHeld {code}" if is_held else f"RetryScheduled {code}")
     last = remedies[-1]
     if last == "open_incident":
-        return [*said, f"IncidentOpened {code}"]
+        return [*events, f"IncidentOpened {code}"]
     passed = "StageSkipped" if last == "skip_optional" else "StageFinished"
-    return [*said, passed, f"StageHealed {last}"]
+    return [*events, passed, f"StageHealed {last}"]
 
 
 def incident_of(bench: Bench, order: int) -> Incident:
     """The open incident of one of the test's stages."""
     about = f"stage:{bench.tag}-{order}"
-    return next(one for one in incidents.listed(bench.runtime.journal) if one.about == about)
+    return next(
+        incident for incident in incidents.listed(bench.runtime.journal) if incident.about == about
+    )

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from goldsmith.engine.work import Tools
-from goldsmith.scheduling import loop
+from goldsmith.engine.attempt import WorkerResources
+from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE
 from stops import RELEASE, STOP, TIMES, facts, in_order
@@ -39,7 +39,7 @@ class Stopping:
     """A pipeline that runs in a thread, and the switch that watches it."""
 
     bench: Bench
-    tools: Tools
+    resources: WorkerResources
     holds: Path
     monkeypatch: pytest.MonkeyPatch
     thread: threading.Thread | None = None
@@ -71,21 +71,23 @@ class Stopping:
 
     def start(self, selection: str = "@") -> None:
         """Run the pipeline in a thread, or a part of it."""
-        loop.ask(self.bench.runtime, [selection.replace("@", self.bench.tag)], {}, "test")
+        loop.submit_request(
+            self.bench.runtime, [selection.replace("@", self.bench.tag)], {}, "test"
+        )
         self.thread = threading.Thread(target=self._run)
         self.thread.start()
 
-    def with_warehouse(self, type_: str, **said: Any) -> None:
+    def with_warehouse(self, type_: str, **changes: Any) -> None:
         """Another warehouse for targets of a type."""
         settings = self.bench.runtime.settings
-        other = replace(settings.warehouses[type_], **said)
+        other = replace(settings.warehouses[type_], **changes)
         settings = replace(settings, warehouses={**settings.warehouses, type_: other})
         self.bench.runtime = replace(self.bench.runtime, settings=settings)
-        self.tools = self.bench.tools(self.tools.watched)
+        self.resources = self.bench.resources(self.resources.watched)
 
     def _run(self) -> None:
         try:
-            self.bench.turn(self.tools)
+            self.bench.turn(self.resources)
         except BaseException as error:
             self.errors.append(error)
 
@@ -105,7 +107,7 @@ class Stopping:
     def release(self) -> None:
         self.bench.sql(RELEASE)
         self.bench.sql(MEND, QUICK.replace("@", self.bench.tag))
-        self.bench.turn(self.tools)
+        self.bench.turn(self.resources)
 
     def until(self, holds: Callable[[], object]) -> None:
         assert self.thread is not None

@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from goldsmith.checks.suggest import suggest
-from goldsmith.engine import aside, resting
+from goldsmith.engine.audit import dataset_audit
+from goldsmith.engine.quarantine import quarantine_store
 from goldsmith.journal.verdicts import recent
-from goldsmith.planning.neighbourhood import dataset_of
-from goldsmith.scheduling.validation import validate
+from goldsmith.planning.stage_context import dataset_of
+from goldsmith.worker.validation import validate
 from spark.engine.conftest import Bench
 from spark.engine.test_quarantine import POSITIVE, UNIQUE, ruled
 
@@ -20,10 +21,10 @@ def test_a_dataset_at_rest_is_judged_by_its_own_rules_and_others(bench: Bench) -
     bench.run()
     rows = bench.runtime.catalog.snapshot()
     dataset = f"bronze_{bench.tag}"
-    done = resting.audit_dataset(bench.tools(), rows, dataset)
+    done = dataset_audit.audit_dataset(bench.resources(), rows, dataset)
 
-    told = done.summary.as_plain()
-    assert {name: told[name] for name in told if name != "results"} == {
+    summary = done.summary.as_plain()
+    assert {name: summary[name] for name in summary if name != "results"} == {
         "total_checks": 2,
         "passed": 0,
         "failed": 2,
@@ -31,18 +32,18 @@ def test_a_dataset_at_rest_is_judged_by_its_own_rules_and_others(bench: Bench) -
         "critical_failures": 1,
         "overall_passed": False,
     }
-    result = told["results"][0]
+    result = summary["results"][0]
     assert result["check_name"] == "in_range"
     assert result["actual_value"] == "1 of 3 rows broken", result["message"]
     assert result["message"].startswith("FAILED: ")
     found = recent(bench.runtime.journal, dataset_id=dataset, failed=True, most=2)
-    verdicts = sorted(found, key=lambda one: one.place)
-    assert [one.stage_run_id for one in verdicts] == [done.audit_id] * 2
-    assert [one.broken for one in verdicts] == [1, 2]
+    verdicts = sorted(found, key=lambda verdict: verdict.place)
+    assert [verdict.stage_run_id for verdict in verdicts] == [done.audit_id] * 2
+    assert [verdict.broken for verdict in verdicts] == [1, 2]
     assert verdicts[0].sample[0]["amount"] == -1
     assert verdicts[1].sample == ({"id": 1, "count": 2},)
-    with pytest.raises(resting.UnknownRuleSet):
-        resting.audit_dataset(bench.tools(), rows, dataset, rule_sets=["nobody's"])
+    with pytest.raises(dataset_audit.UnknownRuleSet):
+        dataset_audit.audit_dataset(bench.resources(), rows, dataset, rule_sets=["nobody's"])
 
 
 def test_rules_are_put_to_a_frame_from_python(bench: Bench) -> None:
@@ -70,9 +71,8 @@ def test_a_profile_in_one_pass_and_what_it_suggests(bench: Bench) -> None:
     bench.bring("a.jsonl", *made)
     bench.run()
     rows, dataset = bench.runtime.catalog.snapshot(), f"bronze_{bench.tag}"
-    found = {
-        one.name: one for one in resting.profile_dataset(bench.tools(), rows, dataset)
-    }  # fmt: skip
+    profiles = dataset_audit.profile_dataset(bench.resources(), rows, dataset)
+    found = {profile.name: profile for profile in profiles}
 
     assert (found["id"].min, found["id"].max, found["id"].nulls) == (0, 59, 0)
     assert found["id"].quantiles is not None
@@ -89,9 +89,9 @@ def test_quarantines_are_listed_shown_and_discarded(bench: Bench) -> None:
     done = bench.run()[1]
     bad = bench.bring("b.jsonl", *({"id": n, "amount": -1} for n in range(4, 8)))
     assert bench.run()[1].error_code == "CheckFailed"
-    places, journal, dataset = bench.runtime.places, bench.runtime.journal, f"bronze_{bench.tag}"
+    storage, journal, dataset = bench.runtime.storage, bench.runtime.journal, f"bronze_{bench.tag}"
 
-    (held,) = aside.holdings(places, journal, [dataset, "nothing_of_it"])
+    (held,) = quarantine_store.quarantined_rows(storage, journal, [dataset, "nothing_of_it"])
     assert held.as_plain() == {
         "dataset": dataset,
         "rows": 3,
@@ -99,15 +99,15 @@ def test_quarantines_are_listed_shown_and_discarded(bench: Bench) -> None:
         "checks": {"in_range": 2, "malformed": 1},
         "runs": [done.run_id],
     }
-    shown = aside.rows_of(
-        places, journal, dataset, run_id=None, most=10, unpublished=False, hide=frozenset(["id"])
+    shown = quarantine_store.rows_of(
+        storage, journal, dataset, run_id=None, most=10, unpublished=False, hide=frozenset(["id"])
     )
     assert len(shown) == 3
-    whole = next(one for one in shown if one["row"] is not None)
+    whole = next(quarantined for quarantined in shown if quarantined["row"] is not None)
     assert (whole["row"]["id"], whole["published"]) == ("***", True)
-    assert aside.discard(places, journal, dataset, ids=[whole["id"]]) == 1
-    assert aside.discard(places, journal, dataset, unpublished=True) == 4
-    (left,) = aside.holdings(places, journal, [dataset])
+    assert quarantine_store.discard(storage, journal, dataset, ids=[whole["id"]]) == 1
+    assert quarantine_store.discard(storage, journal, dataset, unpublished=True) == 4
+    (left,) = quarantine_store.quarantined_rows(storage, journal, [dataset])
     assert (left.rows, left.unpublished) == (2, 0)
     bad.write_text('{"id": 4, "amount": 4}\n')
     assert bench.run()[1].status == "succeeded"
@@ -117,9 +117,9 @@ def test_a_mended_file_goes_through_the_stage(bench: Bench, tmp_path: Path) -> N
     ruled(bench, {**POSITIVE, "on_fail": "quarantine"})
     bench.bring("a.jsonl", {"id": 1, "amount": -1}, '{"id": 2, "amo')
     bench.run()
-    places, journal, dataset = bench.runtime.places, bench.runtime.journal, f"bronze_{bench.tag}"
-    shown = aside.rows_of(
-        places, journal, dataset, run_id=None, most=10, unpublished=False, hide=frozenset()
+    storage, journal, dataset = bench.runtime.storage, bench.runtime.journal, f"bronze_{bench.tag}"
+    shown = quarantine_store.rows_of(
+        storage, journal, dataset, run_id=None, most=10, unpublished=False, hide=frozenset()
     )
     mended = tmp_path / "mended.jsonl"
     lines = [f'{{"_id": "{row["id"]}", "id": {n}, "amount": 5}}' for n, row in enumerate(shown)]
@@ -127,9 +127,9 @@ def test_a_mended_file_goes_through_the_stage(bench: Bench, tmp_path: Path) -> N
     done = bench.run("stage:@-1", replay={"file": str(mended)})[1]
 
     assert (done.rows_written, done.rows_quarantined) == (2, 0)
-    assert aside.holdings(places, journal, [dataset]) == []
+    assert quarantine_store.quarantined_rows(storage, journal, [dataset]) == []
     again = bench.run("stage:@-1", replay={"file": str(mended)})[1]
-    assert again.error_code in ("NothingToReplay", "CannotReplay")
+    assert again.status == "skipped"
     assert bench.rows("bronze", "id", "amount") == [(0, 5), (1, 5)]
 
 
@@ -145,7 +145,7 @@ def test_readers_never_see_rows_that_a_critical_check_held_back(bench: Bench) ->
 
     def read() -> None:
         while not over.is_set():
-            table = load_table(dataset, bench.runtime.places)
+            table = load_table(dataset, bench.runtime.storage)
             assert table is not None
             found = table.scan(selected_fields=("id",)).to_arrow()
             seen.add(tuple(sorted(found["id"].to_pylist())))

@@ -90,7 +90,9 @@ def test_a_stage_that_cannot_ask_for_its_lease_publishes_nothing(
         assert there == []
     stopping.bench.run()
     # The request whose end could not be written down was not left as running.
-    assert stopping.bench.sql("SELECT status FROM requests") == [("done",)] * 3
+    # The one that asks for the same joins it.
+    found = sorted(status for (status,) in stopping.bench.sql("SELECT status FROM requests"))
+    assert found == ["cancelled", "done", "done"]
     assert stopping.statuses()[-1] in ("succeeded", "skipped")
     assert stopping.silver() == RIGHT
 

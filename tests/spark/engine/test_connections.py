@@ -49,9 +49,9 @@ def says(bench: Bench) -> tuple[str, str]:
 
 
 def _failed_requests(bench: Bench) -> list[tuple[Any, ...]]:
-    asked = "SELECT status FROM requests ORDER BY asked_at"
+    query = "SELECT status FROM requests ORDER BY asked_at"
     with bench.runtime.journal.reading() as connection:
-        return [tuple(row) for row in connection.exec_driver_sql(asked)]
+        return [tuple(row) for row in connection.exec_driver_sql(query)]
 
 
 def loaded(url: str, bench: Bench) -> list[int]:

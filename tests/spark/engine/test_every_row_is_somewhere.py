@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from goldsmith.engine import aside
+from goldsmith.engine.quarantine import quarantine_store
 from spark.engine.conftest import Bench
-from spark.engine.test_quarantine import ruled, said
+from spark.engine.test_quarantine import ruled, verdicts_of
 
 Row = dict[str, Any]
 
@@ -120,7 +120,7 @@ sources:
     assert done.rows_written == len(clean)
     assert (done.rows_quarantined, done.rows_dropped) == (len(kept_aside), len(dropped))
     assert done.rows_read == len(clean) + len(kept_aside) + len(dropped) == len(rows)
-    assert [verdict.broken for verdict in said(bench, done)] == [len(b) for b in broken]
+    assert [verdict.broken for verdict in verdicts_of(bench, done)] == [len(b) for b in broken]
     runtime, dataset = bench.runtime, f"bronze_{bench.tag}"
-    (*held,) = aside.holdings(runtime.places, runtime.journal, [dataset])
-    assert sum(one.rows for one in held) == len(kept_aside)
+    (*held,) = quarantine_store.quarantined_rows(runtime.storage, runtime.journal, [dataset])
+    assert sum(quarantined.rows for quarantined in held) == len(kept_aside)

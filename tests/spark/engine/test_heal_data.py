@@ -17,12 +17,13 @@ from spark.engine.healing import (
     GOLD,
     MERGED,
     SILVER,
+    allowing,
+    expected_story,
     healed,
     incident_of,
     on,
     seen_through,
     story,
-    told,
 )
 
 pytestmark = pytest.mark.soak
@@ -47,8 +48,9 @@ stages:
 
 
 def rules(checks: str, more: str = "") -> str:
-    said = f"    validation_set_id: rules_@\n{more}"
-    return f'{SILVER}{said}validation_rules: [{{rule_set_id: "rules_@", check_def: {checks}}}]\n'
+    stage_settings = f"    validation_set_id: rules_@\n{more}"
+    rules = f'validation_rules: [{{rule_set_id: "rules_@", check_def: {checks}}}]\n'
+    return f"{SILVER}{stage_settings}{rules}"
 
 
 @pytest.mark.parametrize("point", ["branch-made", "audited"])
@@ -72,12 +74,12 @@ def test_a_branch_somebody_dropped_is_made_anew(
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,), (2,)]
-    assert story(bench, done) == told("BranchBroken", "rebuild_branch")
+    assert story(bench, done) == expected_story("BranchBroken", "rebuild_branch")
 
 
 def test_a_table_that_lost_what_was_published_is_left_to_a_person(bench: Bench) -> None:
     bench.apply(BRONZE)
-    bench.apply(MERGED)
+    bench.apply(allowing(MERGED, "roll_back"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     assert healed(bench).status == "done"
     files = bench.spark.sql(f"SELECT file_path FROM lake.silver.silver_{bench.tag}.files").collect()
@@ -87,13 +89,13 @@ def test_a_table_that_lost_what_was_published_is_left_to_a_person(bench: Bench) 
     failed = healed(bench)
 
     assert failed.status == "failed"
-    assert story(bench, failed, 2) == told("TableBroken", "roll_back", "open_incident")
+    assert story(bench, failed, 2) == expected_story("TableBroken", "roll_back", "open_incident")
     assert incident_of(bench, 2).error_code == "TableBroken"
 
 
 def test_rows_that_break_a_check_are_kept_aside(bench: Bench) -> None:
     bench.apply(BRONZE)
-    bench.apply(rules("[{type: not_null, column: amount}]"))
+    bench.apply(allowing(rules("[{type: not_null, column: amount}]"), "quarantine_rows"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": None})
     done = healed(bench)
 
@@ -101,17 +103,19 @@ def test_rows_that_break_a_check_are_kept_aside(bench: Bench) -> None:
     assert bench.rows("silver", "id") == [(1,)]
     kept = bench.spark.table(f"lake.quarantine.silver_{bench.tag}").collect()
     assert len(kept) == 1
-    assert story(bench, done, 2) == told("CheckFailed", "quarantine_rows")
+    assert story(bench, done, 2) == expected_story("CheckFailed", "quarantine_rows")
 
 
 def test_a_check_no_row_is_to_blame_for_is_left_to_a_person(bench: Bench) -> None:
     bench.apply(BRONZE)
-    bench.apply(rules("[{type: row_count, min: 1000}]"))
+    bench.apply(allowing(rules("[{type: row_count, min: 1000}]"), "quarantine_rows"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     failed = healed(bench)
 
     assert failed.status == "failed"
-    assert story(bench, failed, 2) == told("CheckFailed", "quarantine_rows", "open_incident")
+    assert story(bench, failed, 2) == expected_story(
+        "CheckFailed", "quarantine_rows", "open_incident"
+    )
     assert incident_of(bench, 2).tried[0].startswith("quarantine_rows for CheckFailed")
 
 
@@ -128,7 +132,7 @@ def test_an_error_nobody_knows_is_gone_without_or_left_to_a_person(
     assert ended.status == ("done" if optional else "failed")
     assert bench.rows("bronze", "id") == [(1,)]
     remedy = "skip_optional" if optional else "open_incident"
-    assert story(bench, ended, 2) == told("Unclassified", remedy)
+    assert story(bench, ended, 2) == expected_story("Unclassified", remedy)
     if not optional:
         assert "poison" in str(incident_of(bench, 2).cause)
 
@@ -144,7 +148,7 @@ def test_duplicates_without_a_key_are_left_to_a_person(bench: Bench) -> None:
     failed = healed(bench)
 
     assert failed.status == "failed"
-    assert story(bench, failed, 3) == told("DuplicateRows", "open_incident")
+    assert story(bench, failed, 3) == expected_story("DuplicateRows", "open_incident")
     assert incident_of(bench, 3).error_code == "DuplicateRows"
 
 
@@ -157,8 +161,8 @@ def test_too_much_for_the_time_of_a_stage_is_read_in_parts(bench: Bench) -> None
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(number,) for number in range(66)]
-    said = told("StageTimeout", "smaller_batches", "smaller_batches")
-    assert story(bench, done)[: len(said)] == said
+    beginning = expected_story("StageTimeout", "smaller_batches", "smaller_batches")
+    assert story(bench, done)[: len(beginning)] == beginning
 
 
 def test_a_stage_that_never_ends_in_its_time_is_left_to_a_person(bench: Bench) -> None:
@@ -169,24 +173,26 @@ def test_a_stage_that_never_ends_in_its_time_is_left_to_a_person(bench: Bench) -
     failed = seen_through(bench)
 
     assert failed.status == "failed"
-    assert story(bench, failed) == told("StageTimeout", "smaller_batches", "open_incident")
+    assert story(bench, failed) == expected_story(
+        "StageTimeout", "smaller_batches", "open_incident"
+    )
     assert incident_of(bench, 1).error_code == "StageTimeout"
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
     """A disk of its own with so much room."""
-    place = tmp_path / "disk"
-    place.mkdir()
+    mount_point = tmp_path / "disk"
+    mount_point.mkdir()
 
     def of(size: str) -> Path:
-        words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
-        if subprocess.run(words, capture_output=True, check=False).returncode != 0:
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(mount_point)]
+        if subprocess.run(command, capture_output=True, check=False).returncode != 0:
             pytest.skip("a small disk can only be mounted by root")
-        return place
+        return mount_point
 
     yield of
-    subprocess.run(["umount", "--lazy", str(place)], capture_output=True, check=False)
+    subprocess.run(["umount", "--lazy", str(mount_point)], capture_output=True, check=False)
 
 
 def gold_on(elsewhere: Elsewhere, disk: Path) -> Bench:
@@ -215,8 +221,8 @@ def test_a_full_disk_is_healed_by_using_less_of_it(
             f"SELECT id, count(*) FROM shop.gold_{bench.tag} GROUP BY id ORDER BY id"
         ).fetchall()
     assert rows == [(number, 300) for number in range(12)]
-    said = told("DiskFull", "spill_less", "spill_less")
-    assert story(bench, done)[: len(said)] == said
+    beginning = expected_story("DiskFull", "spill_less", "spill_less")
+    assert story(bench, done)[: len(beginning)] == beginning
 
 
 def test_a_disk_that_is_too_small_for_anything_is_left_to_a_person(
@@ -227,5 +233,5 @@ def test_a_disk_that_is_too_small_for_anything_is_left_to_a_person(
     failed = seen_through(bench)
 
     assert failed.status == "failed"
-    assert story(bench, failed) == told("DiskFull", "spill_less", "open_incident")
+    assert story(bench, failed) == expected_story("DiskFull", "spill_less", "open_incident")
     assert incident_of(bench, 1).error_code == "DiskFull"

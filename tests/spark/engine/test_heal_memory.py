@@ -19,11 +19,11 @@ from spark.engine.healing import (
     BRONZE,
     ask,
     attempt,
+    expected_story,
     healed,
     incident_of,
     seen_through,
     story,
-    told,
 )
 
 pytestmark = pytest.mark.soak
@@ -58,9 +58,11 @@ JOINED = (
 
 def sql(text: str, *, whole: bool = False) -> str:
     """A stage of that SQL, which reads what is new, or the whole of its source."""
-    said = SQL.replace("SQL", text)
+    stage_yaml = SQL.replace("SQL", text)
     return (
-        said.replace("{partial: ok}", "{partial: ok}\n    write_mode: overwrite") if whole else said
+        stage_yaml.replace("{partial: ok}", "{partial: ok}\n    write_mode: overwrite")
+        if whole
+        else stage_yaml
     )
 
 
@@ -70,18 +72,18 @@ def bring(bench: Bench, files: int = 1, rows: int = 1) -> None:
         bench.bring(f"{file:03}.jsonl", *lines)
 
 
-def begins(bench: Bench, request: Any, *said: str) -> None:
+def begins(bench: Bench, request: Any, *steps: str) -> None:
     """The request is done, and its story begins like this; what is left to read comes after."""
     assert request.status == "done", request.because
-    whole = told(*said)
+    whole = expected_story(*steps)
     assert story(bench, request)[: len(whole)] == whole
 
 
-def held(bench: Bench, request: Any, *said: str) -> None:
+def held(bench: Bench, request: Any, *steps: str) -> None:
     """The request failed after that, and a person is asked."""
     assert request.status == "failed"
-    assert story(bench, request) == told(*said)
-    assert incident_of(bench, 1).error_code == said[0]
+    assert story(bench, request) == expected_story(*steps)
+    assert incident_of(bench, 1).error_code == steps[0]
 
 
 def test_tasks_without_memory_read_fewer_files_at_once(bench: Bench) -> None:
@@ -93,7 +95,7 @@ def test_tasks_without_memory_read_fewer_files_at_once(bench: Bench) -> None:
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id", "n") == [(number, 1) for number in range(20)]
     first = story(bench, done)[:3]
-    assert first == told("ExecutorOutOfMemory", "smaller_batches")[:3]
+    assert first == expected_story("ExecutorOutOfMemory", "smaller_batches")[:3]
     assert "StageHealed smaller_batches" in story(bench, done)
 
 
@@ -145,9 +147,9 @@ def test_a_full_driver_is_started_anew_and_then_given_less(
     bring(bench)
     full(monkeypatch, len(remedies))
     renewed: list[None] = []
-    tools = replace(bench.tools(), renew=lambda: renewed.append(None))
+    resources = replace(bench.resources(), renew=lambda: renewed.append(None))
 
-    begins(bench, seen_through(bench, tools=tools), "DriverOutOfMemory", *remedies)
+    begins(bench, seen_through(bench, resources=resources), "DriverOutOfMemory", *remedies)
     assert bench.rows("bronze", "id") == [(0,)]
     assert len(renewed) == remedies.count("new_session")
 
@@ -164,7 +166,7 @@ def test_work_too_large_for_any_driver_is_left_to_a_person(
 
 
 @contextlib.contextmanager
-def said(conf: Any, **settings: str) -> Iterator[None]:
+def with_settings(conf: Any, **settings: str) -> Iterator[None]:
     """Settings of Spark, for sessions or jobs that begin meanwhile."""
     named = {name.replace("__", "."): value for name, value in settings.items()}
     for name, value in named.items():
@@ -192,7 +194,7 @@ def test_a_broadcast_that_is_too_large_is_shuffled_unless_the_sql_forces_it(
     bench.apply(ONCE)
     bench.apply(sql(JOINED.format(hint="/*+ BROADCAST(r) */" if forced else "")))
     bring(bench)
-    with said(of_sessions(bench.spark), spark__sql__maxBroadcastTableSize="1m"):
+    with with_settings(of_sessions(bench.spark), spark__sql__maxBroadcastTableSize="1m"):
         ended = seen_through(bench)
 
     if forced:
@@ -210,7 +212,7 @@ def test_a_result_too_large_for_the_driver_stays_with_the_tasks_unless_the_sql_f
     bench.apply(ONCE)
     bench.apply(sql(JOINED.format(hint="/*+ BROADCAST(r) */" if forced else "")))
     bring(bench)
-    with said(of_jobs(bench.spark), spark__driver__maxResultSize="1m"):
+    with with_settings(of_jobs(bench.spark), spark__driver__maxResultSize="1m"):
         ended = seen_through(bench)
 
     if forced:
@@ -233,13 +235,13 @@ def test_a_container_that_is_killed_is_given_smaller_work_and_then_more_time(ben
     bring(bench)
     system: Any = bench.spark.sparkContext._jvm.java.lang.System  # type: ignore[union-attr]
     system.setProperty(f"killed.{bench.tag}", "true")
-    asked = ask(bench)
+    request = ask(bench)
     remedies = ("more_partitions", "more_partitions", "more_partitions", "retry_later")
     for remedy in remedies:
-        assert attempt(bench, asked).status == "waiting", remedy
+        assert attempt(bench, request).status == "waiting", remedy
     system.clearProperty(f"killed.{bench.tag}")
 
-    begins(bench, seen_through(bench, asked), "ContainerKilled", *remedies)
+    begins(bench, seen_through(bench, request), "ContainerKilled", *remedies)
     assert bench.rows("bronze", "id", "amount") == [(0, 0)]
 
 

@@ -17,13 +17,14 @@ from spark.engine.buckets import bring, on, tell_spark
 from spark.engine.conftest import Bench, Elsewhere
 from spark.engine.healing import (
     BRONZE,
+    allowing,
     ask,
     attempt,
+    expected_story,
     healed,
     incident_of,
     seen_through,
     story,
-    told,
 )
 from spark.engine.healing import on as at_point
 
@@ -47,17 +48,17 @@ def test_a_killed_s3_server_is_waited_for(
         tell_spark(spark, bucket, server.endpoint)
         # The files are listed already: it is Spark whom nobody answers.
         at_point(monkeypatch, "branch-made", running.close)
-        asked = ask(bench)
-        assert attempt(bench, asked).status == "waiting"
+        request = ask(bench)
+        assert attempt(bench, request).status == "waiting"
     # Now there is nobody to list the files either.
-    assert attempt(bench, asked).status == "waiting"
+    assert attempt(bench, request).status == "waiting"
     with s3.running(port=int(server.endpoint.rpartition(":")[2])) as server:
         bring(server, bucket, f"{bench.tag}/a.jsonl")
-        done = seen_through(bench, asked)
+        done = seen_through(bench, request)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
-    assert story(bench, done) == told("SourceUnreachable", "retry_later", "retry_later")
+    assert story(bench, done) == expected_story("SourceUnreachable", "retry_later", "retry_later")
 
 
 @pytest.fixture
@@ -78,20 +79,22 @@ def test_an_s3_that_asks_to_slow_down_is_asked_less_and_later(
     guarded: tuple[Bench, Door],
 ) -> None:
     bench, front = guarded
-    front.says, asked = "SlowDown", ask(bench)
+    front.says, request = "SlowDown", ask(bench)
     for remedy in ("slow_down", "slow_down", "retry_later"):
-        waiting = attempt(bench, asked)
+        waiting = attempt(bench, request)
         assert waiting.status == "waiting", remedy
         if remedy == "slow_down":
-            said = waiting.options["healing"]["adjust"][f"{bench.tag}-1"]
-            assert (waiting.not_before is not None, said["at_once"]) == (True, 1)
+            overrides = waiting.options["healing"]["adjust"][f"{bench.tag}-1"]
+            assert (waiting.not_before is not None, overrides["at_once"]) == (True, 1)
     assert front.refused
     front.says = None
-    done = seen_through(bench, asked)
+    done = seen_through(bench, request)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
-    assert story(bench, done) == told("SourceThrottled", "slow_down", "slow_down", "retry_later")
+    assert story(bench, done) == expected_story(
+        "SourceThrottled", "slow_down", "slow_down", "retry_later"
+    )
 
 
 @pytest.mark.soak
@@ -100,29 +103,31 @@ def test_an_expired_token_is_looked_up_again(guarded: tuple[Bench, Door]) -> Non
     front.says, front.lets_in = "ExpiredToken", "fresh"
     # A new session of Spark is told anew by `goldsmith`; the shared one of the tests is not.
     at_s3a = bench.spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[union-attr]
-    tools = replace(bench.tools(), renew=bench.runtime.places.forget)
-    asked = ask(bench)
-    assert attempt(bench, asked, tools).status == "waiting"
+    resources = replace(bench.resources(), renew=bench.runtime.storage.forget)
+    request = ask(bench)
+    assert attempt(bench, request, resources).status == "waiting"
     (Path(bench.runtime.settings.project) / "key").write_text("fresh")
-    bucket = bench.runtime.surveyor.survey().stages[f"{bench.tag}-1"].inputs[0].location
+    bucket = (
+        bench.runtime.catalog_indexer.catalog_index().stages[f"{bench.tag}-1"].inputs[0].location
+    )
     at_s3a.set(f"fs.s3a.bucket.{str(bucket).split('/')[2]}.access.key", "fresh")
-    done = seen_through(bench, asked, tools)
+    done = seen_through(bench, request, resources)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
-    assert story(bench, done) == told("CredentialsExpired", "refresh_credentials")
+    assert story(bench, done) == expected_story("CredentialsExpired", "refresh_credentials")
 
 
 @pytest.mark.soak
 def test_a_token_that_nobody_renews_is_left_to_a_person(guarded: tuple[Bench, Door]) -> None:
     bench, front = guarded
     front.says = "ExpiredToken"
-    tools = replace(bench.tools(), renew=bench.runtime.places.forget)
-    failed = seen_through(bench, tools=tools)
+    resources = replace(bench.resources(), renew=bench.runtime.storage.forget)
+    failed = seen_through(bench, resources=resources)
 
     assert failed.status == "failed"
     again = ("refresh_credentials", "refresh_credentials")
-    assert story(bench, failed) == told("CredentialsExpired", *again, "open_incident")
+    assert story(bench, failed) == expected_story("CredentialsExpired", *again, "open_incident")
     assert incident_of(bench, 1).error_code == "CredentialsExpired"
     front.says = None
     assert healed(bench).status == "done"
@@ -131,7 +136,8 @@ def test_a_token_that_nobody_renews_is_left_to_a_person(guarded: tuple[Bench, Do
 
 @pytest.mark.soak
 def test_a_file_in_another_type_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
-    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    allowed = allowing(BRONZE, "quarantine_files")
+    bench.apply(allowed.replace("file_format: jsonl", "file_format: parquet"))
     file = bench.bring("a.parquet")
     _parquet(file, "1", "10")
     _parquet(file.with_name("b.parquet"), 2, 20)
@@ -139,7 +145,7 @@ def test_a_file_in_another_type_is_set_aside_until_it_is_written_anew(bench: Ben
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(2,)]
-    assert story(bench, done) == told("FileDoesNotFit", "quarantine_files")
+    assert story(bench, done) == expected_story("FileDoesNotFit", "quarantine_files")
     _parquet(file, 1, 10)
     assert healed(bench).status == "done"
     assert bench.rows("bronze", "id") == [(1,), (2,)]
@@ -147,7 +153,8 @@ def test_a_file_in_another_type_is_set_aside_until_it_is_written_anew(bench: Ben
 
 @pytest.mark.soak
 def test_a_file_nobody_can_read_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
-    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    allowed = allowing(BRONZE, "quarantine_files")
+    bench.apply(allowed.replace("file_format: jsonl", "file_format: parquet"))
     file = bench.bring("a.parquet")
     # Packed in a way that Spark has no codec for.
     _parquet(file, 1, 10, compression="brotli")
@@ -156,7 +163,7 @@ def test_a_file_nobody_can_read_is_set_aside_until_it_is_written_anew(bench: Ben
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(2,)]
-    assert story(bench, done) == told("FileUnreadable", "quarantine_files")
+    assert story(bench, done) == expected_story("FileUnreadable", "quarantine_files")
     _parquet(file, 1, 10)
     assert healed(bench).status == "done"
     assert bench.rows("bronze", "id") == [(1,), (2,)]
@@ -164,7 +171,8 @@ def test_a_file_nobody_can_read_is_set_aside_until_it_is_written_anew(bench: Ben
 
 @pytest.mark.soak
 def test_a_file_of_records_the_parser_cannot_even_keep_is_set_aside(bench: Bench) -> None:
-    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: csv"))
+    allowed = allowing(BRONZE, "quarantine_rows", "quarantine_files")
+    bench.apply(allowed.replace("file_format: jsonl", "file_format: csv"))
     bench.bring("a.csv", "id,amount", "1,10")
     # More columns than the parser takes.
     bench.bring("b.csv", "id,amount", "," * 30_000)
@@ -172,7 +180,9 @@ def test_a_file_of_records_the_parser_cannot_even_keep_is_set_aside(bench: Bench
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
-    assert story(bench, done) == told("RecordMalformed", "quarantine_rows", "quarantine_files")
+    assert story(bench, done) == expected_story(
+        "RecordMalformed", "quarantine_rows", "quarantine_files"
+    )
 
 
 def _parquet(file: Path, id_: object, amount: object, **how: str) -> None:

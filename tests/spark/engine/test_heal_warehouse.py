@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from spark.engine.conftest import Bench, Elsewhere
-from spark.engine.healing import BRONZE, ask, attempt, on, seen_through, story, told
+from spark.engine.healing import BRONZE, ask, attempt, expected_story, on, seen_through, story
 
 pytestmark = pytest.mark.postgres
 
@@ -75,7 +75,7 @@ class Gold:
 
 def broke_off(code: str, *remedies: str) -> list[str]:
     """The story of a stage whose target could not even be asked: nobody calls it failed then."""
-    return [said for said in told(code, *remedies) if said != f"StageFailed {code}"]
+    return [event for event in expected_story(code, *remedies) if event != f"StageFailed {code}"]
 
 
 @pytest.fixture
@@ -128,13 +128,13 @@ def test_a_serialisation_conflict_is_healed_by_coming_one_after_the_other(
     gold.always("default_transaction_isolation = 'repeatable read'")
     with another(gold, lambda other: other.commit()) as begin:
         on(monkeypatch, "warehouse-copied", begin)
-        asked = ask(gold.bench)
-        assert attempt(gold.bench, asked).status == "waiting"
-    done = seen_through(gold.bench, asked)
+        request = ask(gold.bench)
+        assert attempt(gold.bench, request).status == "waiting"
+    done = seen_through(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
-    assert story(gold.bench, done) == told("SerializationConflict", "serialise_on_target")
+    assert story(gold.bench, done) == expected_story("SerializationConflict", "serialise_on_target")
 
 
 @pytest.mark.soak
@@ -151,13 +151,13 @@ def test_a_deadlock_is_healed_by_coming_one_after_the_other(
 
     with another(gold, wants_the_ledger) as begin:
         on(monkeypatch, "warehouse-copied", begin)
-        asked = ask(gold.bench)
-        assert attempt(gold.bench, asked).status == "waiting"
-    done = seen_through(gold.bench, asked)
+        request = ask(gold.bench)
+        assert attempt(gold.bench, request).status == "waiting"
+    done = seen_through(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
-    assert story(gold.bench, done) == told("Deadlock", "serialise_on_target")
+    assert story(gold.bench, done) == expected_story("Deadlock", "serialise_on_target")
 
 
 @pytest.mark.soak
@@ -175,21 +175,21 @@ def test_a_warehouse_that_is_gone_is_waited_for(
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
-    assert story(gold.bench, done) == told("WarehouseUnreachable", "retry_later")
+    assert story(gold.bench, done) == expected_story("WarehouseUnreachable", "retry_later")
 
 
 @pytest.mark.soak
 def test_a_standby_is_waited_for_until_it_takes_writes(gold: Gold) -> None:
     gold.first()
     gold.always("default_transaction_read_only = on")
-    asked = ask(gold.bench)
-    waiting = attempt(gold.bench, asked)
+    request = ask(gold.bench)
+    waiting = attempt(gold.bench, request)
     assert (waiting.status, waiting.not_before is not None) == ("waiting", True)
     with psycopg.connect(gold.url, autocommit=True) as connection:
         connection.execute("SET default_transaction_read_only = off")
         name = gold.url.rpartition("/")[2]
         connection.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-    done = seen_through(gold.bench, asked)
+    done = seen_through(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -207,9 +207,9 @@ def test_a_place_among_the_connections_is_waited_for(elsewhere: Elsewhere, datab
     gold.run(f"GRANT ALL ON DATABASE {name} TO {name}")
     gold.run(f"ALTER ROLE {name} NOSUPERUSER CONNECTION LIMIT 1")
     with psycopg.connect(gold.url):
-        asked = ask(gold.bench)
-        assert attempt(gold.bench, asked).status == "waiting"
-    done = seen_through(gold.bench, asked)
+        request = ask(gold.bench)
+        assert attempt(gold.bench, request).status == "waiting"
+    done = seen_through(gold.bench, request)
 
     assert done.status == "done", done.because
     gold.url = database
@@ -224,16 +224,16 @@ def test_a_place_among_the_connections_is_waited_for(elsewhere: Elsewhere, datab
 def test_a_warehouse_without_room_is_waited_for(gold: Gold) -> None:
     """The server's own words and SQLSTATE, from a trigger: PostgreSQL itself has no such queue."""
     gold.first()
-    words = "no slot is free for this query"
-    gold.run(SHORT.format(most=0, state="53000", words=words, table=gold.table))
-    asked = ask(gold.bench)
-    assert attempt(gold.bench, asked).status == "waiting"
+    message = "no slot is free for this query"
+    gold.run(SHORT.format(most=0, state="53000", words=message, table=gold.table))
+    request = ask(gold.bench)
+    assert attempt(gold.bench, request).status == "waiting"
     gold.run(f"DROP TRIGGER short ON {gold.table}")
-    done = seen_through(gold.bench, asked)
+    done = seen_through(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
-    assert story(gold.bench, done) == told("WarehouseBusy", "wait_for_warehouse")
+    assert story(gold.bench, done) == expected_story("WarehouseBusy", "wait_for_warehouse")
 
 
 @pytest.mark.soak
@@ -249,9 +249,11 @@ def test_a_load_too_large_for_the_warehouse_is_waited_with_and_then_made_smaller
 
     assert done.status == "done", done.because
     assert gold.rows() == [*RIGHT, *((number, number) for number in range(3, 70))]
-    said = story(gold.bench, done)
+    events = story(gold.bench, done)
     remedies = ("wait_for_warehouse",) * 3 + ("smaller_batches",)
-    assert said[: len(told("X", *remedies))] == told("WarehouseOutOfMemory", *remedies)
+    assert events[: len(expected_story("X", *remedies))] == expected_story(
+        "WarehouseOutOfMemory", *remedies
+    )
 
 
 @pytest.mark.soak
@@ -263,17 +265,19 @@ def test_a_lock_is_waited_for_and_its_holder_ended_where_the_row_says_so(
     gold.bench.apply(ENDS_BLOCKER)
     with psycopg.connect(gold.url) as other:
         other.execute(f"LOCK TABLE {gold.table} IN SHARE ROW EXCLUSIVE MODE")
-        asked = ask(gold.bench)
-        waiting = attempt(gold.bench, asked)
+        request = ask(gold.bench)
+        waiting = attempt(gold.bench, request)
         assert (waiting.status, waiting.because) == (
             "waiting",
             f"{gold.bench.tag}-1 failed (LockTimeout): somebody holds a lock; it is tried again",
         )
-        done = seen_through(gold.bench, asked)
+        done = seen_through(gold.bench, request)
         with pytest.raises(psycopg.OperationalError):
             other.execute("SELECT 1")
     gold.bench.apply(ENDS_BLOCKER.replace("{end_blocker_after: 1}", "{}"))
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
-    assert story(gold.bench, done) == told("LockTimeout", "wait_for_lock", "wait_for_lock")
+    assert story(gold.bench, done) == expected_story(
+        "LockTimeout", "wait_for_lock", "wait_for_lock"
+    )

@@ -13,13 +13,26 @@ import pytest
 
 from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
 from goldsmith.journal import incidents, requests, runs
-from goldsmith.scheduling import loop
+from goldsmith.worker import loop
 from spark.engine.conftest import Bench
-from spark.engine.healing import BRONZE, GOLD, MERGED, SILVER, ask, healed, on, orders, story
+from spark.engine.healing import (
+    BRONZE,
+    GOLD,
+    MERGED,
+    SILVER,
+    allowing,
+    ask,
+    healed,
+    on,
+    orders,
+    stages,
+    story,
+)
 
 
 def test_a_truncated_file_is_set_aside_until_it_is_written_anew(bench: Bench) -> None:
-    bench.apply(BRONZE.replace("file_format: jsonl", "file_format: parquet"))
+    allowed = allowing(BRONZE, "quarantine_files")
+    bench.apply(allowed.replace("file_format: jsonl", "file_format: parquet"))
     good = bench.spark.createDataFrame([(1, 10)], "id BIGINT, amount BIGINT")
     broken = bench.bring("broken.parquet", "PAR1 half of a file")
     good.toPandas().to_parquet(broken.with_name("good.parquet"))
@@ -42,7 +55,8 @@ def test_a_truncated_file_is_set_aside_until_it_is_written_anew(bench: Bench) ->
 
 
 def test_records_that_stop_a_stage_are_kept_aside(bench: Bench) -> None:
-    bench.apply(BRONZE.replace("jsonl", "jsonl\n    options: {mode: FAILFAST}"))
+    allowed = allowing(BRONZE, "quarantine_rows")
+    bench.apply(allowed.replace("jsonl", "jsonl\n    options: {mode: FAILFAST}"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10}, "this is no JSON", {"id": 2, "amount": 20})
     done = healed(bench)
 
@@ -53,12 +67,13 @@ def test_records_that_stop_a_stage_are_kept_aside(bench: Bench) -> None:
     assert story(bench, done)[-1] == "StageHealed quarantine_rows"
 
 
-def test_a_new_column_evolves_a_target_that_nobody_froze(bench: Bench) -> None:
+def test_a_new_column_evolves_a_target_whose_stage_allows_it(bench: Bench) -> None:
     bench.apply(BRONZE)
-    bench.apply(SILVER)
+    allowed = allowing(SILVER, "evolve_schema")
+    bench.apply(allowed)
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     assert healed(bench).status == "done"
-    bench.apply(SILVER.replace("SELECT id, amount", "SELECT id, amount, 'x' AS more"))
+    bench.apply(allowed.replace("SELECT id, amount", "SELECT id, amount, 'x' AS more"))
     bench.bring("b.jsonl", {"id": 2, "amount": 20})
     done = healed(bench)
 
@@ -87,15 +102,68 @@ def test_a_frozen_target_stays_as_it_is_and_opens_an_incident(bench: Bench) -> N
         "IncidentOpened SchemaMismatch",
     ]
     incident = next(
-        one
-        for one in incidents.listed(bench.runtime.journal)
-        if one.about == f"stage:{bench.tag}-2"
+        listed
+        for listed in incidents.listed(bench.runtime.journal)
+        if listed.about == f"stage:{bench.tag}-2"
     )
     assert (incident.owner, incident.error_code) == ("ann", "SchemaMismatch")
     bench.apply(SILVER + "    schema_policy: evolve\n")
     assert healed(bench).status == "done"
     closed = incidents.get(bench.runtime.journal, incident.incident_id)
     assert (closed.status, closed.closed_by) == ("closed", "goldsmith")
+
+
+CRITICAL = """    validation_set_id: rules_@
+validation_rules:
+  - rule_set_id: "rules_@"
+    check_def: [{type: not_null, column: amount, severity: critical, on_fail: fail}]
+"""
+
+
+@pytest.mark.parametrize(
+    "said", [CRITICAL, CRITICAL.replace(", severity: critical, on_fail: fail", "")]
+)
+def test_no_shipped_remedy_publishes_past_a_critical_check(bench: Bench, said: str) -> None:
+    bench.apply(BRONZE)
+    bench.apply(SILVER + said)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": None})
+    failed = healed(bench)
+
+    assert failed.status == "failed"
+    assert bench.rows("silver", "id") == []
+    assert "RemedyChosen quarantine_rows" not in story(bench, failed)
+
+
+def test_no_shipped_remedy_evolves_a_target_that_is_frozen_by_default(bench: Bench) -> None:
+    bench.apply(BRONZE)
+    bench.apply(SILVER)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10})
+    assert healed(bench).status == "done"
+    bench.apply(SILVER.replace("SELECT id, amount", "SELECT id, amount, 'x' AS more"))
+    bench.bring("b.jsonl", {"id": 2, "amount": 20})
+    failed = healed(bench)
+
+    assert failed.status == "failed"
+    assert bench.columns("silver") == ["id", "amount"]
+
+
+def test_a_pair_that_the_user_wrote_evolves_a_target_that_is_frozen_by_default(
+    bench: Bench,
+) -> None:
+    bench.apply("healing_actions: [{error_code: SchemaMismatch, action_script: evolve_schema}]")
+    bench.apply(BRONZE)
+    bench.apply(SILVER)
+    bench.bring("a.jsonl", {"id": 1, "amount": 10})
+    assert healed(bench).status == "done"
+    bench.apply(SILVER.replace("SELECT id, amount", "SELECT id, amount, 'x' AS more"))
+    bench.bring("b.jsonl", {"id": 2, "amount": 20})
+    try:
+        assert healed(bench).status == "done"
+    finally:
+        allowed = "settings: {only_where_allowed: true}"
+        pair = f"{{error_code: SchemaMismatch, action_script: evolve_schema, {allowed}}}"
+        bench.apply(f"healing_actions: [{pair}]")
+    assert bench.rows("silver", "id", "more") == [(1, None), (2, "x")]
 
 
 def test_a_file_that_vanished_is_left_out_by_listing_anew(
@@ -149,8 +217,10 @@ healing_actions:
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(number,) for number in range(5)]
     journal = bench.runtime.journal
-    tries = [one for run in done.run_ids for one in runs.stage_runs_of(journal, run)]
-    assert [one.rows_written for one in tries] == [None, 2, 2, 1, None]
+    stage_runs = [
+        stage_run for run in done.run_ids for stage_run in runs.stage_runs_of(journal, run)
+    ]
+    assert [stage_run.rows_written for stage_run in stage_runs] == [None, 2, 2, 1]
     bench.apply(
         "healing_actions: [{error_code: CheckFailed, action_script: quarantine_rows, settings: {}}]"
     )
@@ -171,21 +241,21 @@ def test_a_locked_warehouse_is_waited_for_as_a_row(bench: Bench) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        asked = ask(bench)
-        places = bench.runtime.places
-        settings = places.settings.warehouses["redshift"]
+        request = ask(bench)
+        storage = bench.runtime.storage
+        settings = storage.settings.warehouses["redshift"]
         impatient = replace(
-            bench.tools(),
-            warehouse=lambda _: EmbeddedWarehouse(places, settings, wait_seconds=0.1),
+            bench.resources(),
+            warehouse=lambda _: EmbeddedWarehouse(storage, settings, wait_seconds=0.1),
         )
-        loop.tick(bench.runtime, impatient, orders(), mine=asked.request_id)
-        waiting = requests.get(bench.runtime.journal, asked.request_id)
+        loop.tick(bench.runtime, impatient, orders(), awaited=request.request_id)
+        waiting = requests.get(bench.runtime.journal, request.request_id)
         holder.communicate()
     assert (waiting.status, waiting.attempt, waiting.pipelines) == ("waiting", 2, (bench.tag,))
     assert waiting.because == (
         f"{bench.tag}-3 failed (LockTimeout): somebody holds a lock; it is tried again"
     )
-    done = healed(bench, asked)
+    done = healed(bench, request)
 
     assert done.status == "done", done.because
     assert story(bench, done)[-1] == "StageHealed wait_for_lock"
@@ -196,7 +266,7 @@ def test_a_duplicate_that_the_warehouse_refuses_is_taken_out(bench: Bench) -> No
     import duckdb
 
     bench.apply(BRONZE)
-    bench.apply(GOLD)
+    bench.apply(allowing(GOLD, "deduplicate"))
     file = Path(bench.runtime.settings.project) / ".goldsmith" / "warehouse.duckdb"
     with duckdb.connect(str(file)) as connection:
         connection.execute("CREATE SCHEMA IF NOT EXISTS shop")
@@ -211,6 +281,8 @@ def test_a_duplicate_that_the_warehouse_refuses_is_taken_out(bench: Bench) -> No
         rows = connection.execute(f"SELECT id, amount FROM shop.gold_{bench.tag}").fetchall()
     assert rows == [(1, 10)]
     assert story(bench, done)[-1] == "StageHealed deduplicate"
+    last = stages(bench, done)[-1]
+    assert (last.rows_read, last.rows_written, last.rows_dropped) == (2, 1, 1)
 
 
 @pytest.mark.soak
@@ -263,14 +335,14 @@ def test_a_poison_stage_stops_costing_after_its_budget(bench: Bench) -> None:
     failed = healed(bench)
 
     assert failed.status == "failed"
-    tries: list[Any] = [
-        one
+    stage_runs: list[Any] = [
+        stage_run
         for run in failed.run_ids
-        for one in runs.stage_runs_of(bench.runtime.journal, run)
-        if one.status == "failed"
+        for stage_run in runs.stage_runs_of(bench.runtime.journal, run)
+        if stage_run.status == "failed"
     ]
     # Three uses of its remedy, as its row allows, and no more: the policy would allow four.
-    assert len(tries) == 4
+    assert len(stage_runs) == 4
     bench.apply("healing_actions: [{error_code: Unclassified, action_script: skip_optional}]")
 
 
@@ -287,7 +359,7 @@ def test_without_a_policy_nothing_is_tried_again(bench: Bench) -> None:
 @pytest.mark.soak
 def test_a_table_somebody_broke_goes_back_to_what_was_published(bench: Bench) -> None:
     bench.apply(BRONZE)
-    bench.apply(MERGED)
+    bench.apply(allowing(MERGED, "roll_back"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     assert healed(bench).status == "done"
     table = f"lake.silver.silver_{bench.tag}"
@@ -303,6 +375,6 @@ def test_a_table_somebody_broke_goes_back_to_what_was_published(bench: Bench) ->
 
     assert done.status == "done", done.because
     assert bench.rows("silver", "id", "amount") == [(1, 10), (2, 20)]
-    said = story(bench, done)
-    assert said.index("RemedyChosen roll_back") < said.index("DatasetRestored")
-    assert said[-1] == "StageHealed roll_back"
+    events = story(bench, done)
+    assert events.index("RemedyChosen roll_back") < events.index("DatasetRestored")
+    assert events[-1] == "StageHealed roll_back"

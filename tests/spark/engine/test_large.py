@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from goldsmith.checks.native import jobs as native
-from goldsmith.engine.split import Split
+from goldsmith.checks.arrow import jobs as native
+from goldsmith.engine.quarantine.row_router import RowRouter
 from spark.engine.conftest import Bench
-from spark.engine.test_quarantine import counts, kept, ruled, said
+from spark.engine.test_quarantine import counts, kept, ruled, verdicts_of
 from spark.engine.test_schema_policy import CHANGED, loaded
 
 CHECKS: list[dict[str, Any]] = [
@@ -66,37 +66,39 @@ FOUND = [
 def test_the_verdicts_on_many_rows_are_those_on_few(
     bench: Bench, is_large: bool, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    observed: list[Split] = []
-    plain = Split.measures
-    monkeypatch.setattr(Split, "measures", lambda self: observed.append(self) or plain(self))
+    observed: list[RowRouter] = []
+    plain = RowRouter.measures
+    monkeypatch.setattr(RowRouter, "measures", lambda self: observed.append(self) or plain(self))
     by_arrow: dict[str, Any] = {}
     measure = native.measure
 
-    def measured(*asked: Any) -> dict[str, Any]:
-        by_arrow.update(found := measure(*asked))
+    def measured(*arguments: Any) -> dict[str, Any]:
+        by_arrow.update(found := measure(*arguments))
         return found
 
     monkeypatch.setattr(native, "measure", measured)
     if is_large:
         request.getfixturevalue("large")
-    ruled(bench, *({**one, "severity": "warning"} for one in CHECKS), more=SOURCE)
+    ruled(bench, *({**entry, "severity": "warning"} for entry in CHECKS), more=SOURCE)
     bench.bring("a.jsonl", *ROWS)
     done = bench.run()[1]
     assert done.status == "succeeded", done.error_message
     assert bool(observed) is not is_large
     # Broken rows were counted where they lie; a letter beyond ASCII is left to Java's patterns.
-    told = {name for name in by_arrow if name.startswith(("broken_", "skipped_"))}
-    assert ("skipped_1" in told, "broken_4" in told) == (is_large, is_large)
-    assert told.isdisjoint({"broken_1", "broken_2", "broken_3"})
+    counted_by_arrow = {name for name in by_arrow if name.startswith(("broken_", "skipped_"))}
+    assert ("skipped_1" in counted_by_arrow, "broken_4" in counted_by_arrow) == (is_large, is_large)
+    assert counted_by_arrow.isdisjoint({"broken_1", "broken_2", "broken_3"})
     assert counts(done) == (7, 5, 1, 1)
     assert [(row["id"], row["_checks"]) for row in kept(bench)] == [(None, ["not_null"])]
     assert [row[0] for row in bench.rows("bronze", "id")] == [1, 1, 2, 6, 7]
-    assert [(one.passed, one.broken, one.observed) for one in said(bench, done)] == FOUND
+    assert [
+        (entry.passed, entry.broken, entry.observed) for entry in verdicts_of(bench, done)
+    ] == FOUND
 
 
 @pytest.mark.usefixtures("large")
 def test_of_no_rows_nothing_is_broken(bench: Bench) -> None:
-    ruled(bench, *({**one, "severity": "warning"} for one in CHECKS), more=SOURCE)
+    ruled(bench, *({**check, "severity": "warning"} for check in CHECKS), more=SOURCE)
     bench.bring("a.jsonl", *ROWS)
     bench.run()
     bench.bring("b.jsonl")
@@ -114,17 +116,17 @@ def test_rows_the_schema_policy_leaves_out_are_counted_among_many_too(bench: Ben
 def test_what_may_be_answered_otherwise_again_is_asked_on_the_way(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    later: list[Split] = []
-    plain = Split.of_sides
+    later: list[RowRouter] = []
+    plain = RowRouter.of_sides
     monkeypatch.setattr(
-        Split, "of_sides", lambda self, rows: later.append(self) or plain(self, rows)
+        RowRouter, "of_sides", lambda self, rows: later.append(self) or plain(self, rows)
     )
     ruled(bench, {"type": "expression", "sql": "abs(amount) < 2", "on_fail": "quarantine"})
     bench.bring("a.jsonl", *({"id": n, "amount": n} for n in range(5)))
     done = bench.run()[1]
     assert (done.status, counts(done)) == ("succeeded", (5, 2, 3, 0)), done.error_message
     assert not later
-    assert [one.broken for one in said(bench, done)] == [3]
+    assert [verdict.broken for verdict in verdicts_of(bench, done)] == [3]
 
 
 @pytest.mark.usefixtures("large")
@@ -134,6 +136,6 @@ def test_a_check_that_raises_on_a_row_kept_aside_spoils_nothing(bench: Bench) ->
     bench.bring("a.jsonl", {"id": 1, "amount": 1}, {"amount": 0})
     done = bench.run()[1]
     assert (done.status, counts(done)) == ("succeeded", (2, 1, 1, 0)), done.error_message
-    wrong, right = said(bench, done)
+    wrong, right = verdicts_of(bench, done)
     assert (wrong.passed, right.passed, right.broken) == (False, True, 1)
     assert "ivision by zero" in str(wrong.message)

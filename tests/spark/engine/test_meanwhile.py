@@ -34,7 +34,7 @@ class Reader:
     """Reads a table again and again by pyiceberg, as another program would."""
 
     def __init__(self, bench: Bench) -> None:
-        self.lake = bench.runtime.places.lake()
+        self.lake = bench.runtime.storage.lake()
         self.name = ("silver", f"silver_{bench.tag}")
         self.seen: list[tuple[int, int, int]] = []
         self.error: Exception | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from goldsmith.catalog.datasets import Target
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation
-from goldsmith.engine.destinations.destination import Aside, Order, Published
-from goldsmith.engine.destinations.lake import LakeDestination
-from goldsmith.engine.lake import SnapshotMissing
-from goldsmith.engine.lake_refs import LakeRefs
-from goldsmith.engine.schema import fit
-from goldsmith.engine.split import Split
-from goldsmith.engine.writers.scd2 import with_validity
+from goldsmith.engine.lake.branches import LakeRefs
+from goldsmith.engine.lake.lake_table import SnapshotMissing
+from goldsmith.engine.quarantine.row_router import RowRouter
+from goldsmith.engine.shape.schema_policy import fit
+from goldsmith.engine.write.destinations.destination import Published, StagedWrite, WriteRequest
+from goldsmith.engine.write.destinations.lake import LakeDestination
+from goldsmith.engine.write.modes.scd2 import with_validity
 from spark.engine.conftest import Bench
 from warehouses import model
 
@@ -64,31 +64,33 @@ class Table:
         self.bench = bench
         table = f"model_{next(_NUMBERS)}"
         target = Target(target_id=table, location=f"s3://lake/models/{table}/", type="s3")
-        places = bench.runtime.places
-        self.destination = LakeDestination(bench.spark.newSession(), places, target, "silver")
+        storage = bench.runtime.storage
+        self.destination = LakeDestination(bench.spark.newSession(), storage, target, "silver")
         self.spark = self.destination.table.spark
 
-    def load(self, rows: list[tuple[Any, ...]], mode: str, **more: Any) -> tuple[Aside, Published]:
+    def load(
+        self, rows: list[tuple[Any, ...]], mode: str, **more: Any
+    ) -> tuple[StagedWrite, Published]:
         frame = self.spark.createDataFrame(rows, COLUMNS)
         if mode == "scd2":
-            frame = with_validity(frame, "at")
+            frame = with_validity(frame, "at", datetime.now(UTC))
         fitted = fit(frame, self.destination.schema(frame), {}, target="model")
-        said: dict[str, Any] = {
+        request_settings: dict[str, Any] = {
             "stage_run_id": f"try_{next(_NUMBERS)}",
             "keys": KEYS,
             "watermark": "at",
             "partition_by": (),
             "options": {},
-            "split": Split(evaluation=Evaluation(frame.schema, [], Context(now=NOON))),
+            "router": RowRouter(evaluation=Evaluation(frame.schema, [], Context(now=NOON))),
             "measure_beside": None,
             "keep_broken": lambda broken, repeats: 0,
-            "look": lambda *seen: {},
+            "sample_broken_rows": lambda *seen: {},
             "from_scratch": False,
             **more,
         }
-        order = Order(fitted=fitted, mode=mode, **said)
-        aside = self.destination.write_aside(order)
-        return aside, self.destination.publish(order, aside, 1)
+        order = WriteRequest(fitted=fitted, mode=mode, **request_settings)
+        staged_write = self.destination.write_staged(order)
+        return staged_write, self.destination.publish(order, staged_write, 1)
 
     def rows(self, *columns: str) -> Counter[tuple[Any, ...]]:
         found = self.spark.table(self.destination.table.sql_name).select(*columns)
@@ -160,10 +162,10 @@ def test_a_full_refresh_starts_over(bench: Bench, mode: str) -> None:
 @pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
 def test_a_load_of_no_rows_is_a_snapshot_too(bench: Bench, mode: str) -> None:
     table = Table(bench)
-    one, none = [(1, "a", NOON, 1)], list[tuple[Any, ...]]()
-    for rows, from_scratch in ((none, False), (none, False), (one, False), (none, True)):
-        aside, published = table.load(rows, mode, from_scratch=from_scratch)
-        assert aside.kept == len(rows)
+    single, none = [(1, "a", NOON, 1)], list[tuple[Any, ...]]()
+    for rows, from_scratch in ((none, False), (none, False), (single, False), (none, True)):
+        staged_write, published = table.load(rows, mode, from_scratch=from_scratch)
+        assert staged_write.good == len(rows)
         assert published.snapshot
     assert table.rows("id") == Counter()
 
@@ -171,7 +173,7 @@ def test_a_load_of_no_rows_is_a_snapshot_too(bench: Bench, mode: str) -> None:
 def test_a_write_that_left_no_snapshot_is_not_taken_for_a_load_of_no_rows(bench: Bench) -> None:
     table = Table(bench)
     # Spark and whoever asks without it look at different tables.
-    table.destination.refs = LakeRefs(bench.runtime.places, "silver", "another")
+    table.destination.refs = LakeRefs(bench.runtime.storage, "silver", "another")
     with pytest.raises(SnapshotMissing):
         table.load([(1, "a", NOON, 1)], "append")
     assert table.rows("id") == Counter()
@@ -233,11 +235,11 @@ def any_split_equals_one_full_run(
     own = Bench(runtime=bench.runtime, spark=bench.spark, tag=f"m{next(_NUMBERS)}")
     own.apply(LAYERS)
     for number, rows in enumerate(files):
-        said = [
+        records = [
             {"id": key[0], "shop": key[1], "at": at and at.isoformat(), "amount": amount}
             for key, at, amount in rows
         ]
-        own.bring(f"{number}.jsonl", *said)
+        own.bring(f"{number}.jsonl", *records)
         if number in runs_after:
             own.run()
     own.run()
@@ -252,13 +254,13 @@ def any_split_equals_one_full_run(
 
 def _everything(bench: Bench) -> list[Counter[tuple[Any, ...]]]:
     plain = ("id", "shop", "at", "amount")
-    asked = {"bronze.bronze": plain, "silver.silver": plain, "silver.silver_more": plain}
-    asked["silver.silver_all"] = (*KEYS, "amount", *VALIDITY)
+    columns_by_table = {"bronze.bronze": plain, "silver.silver": plain, "silver.silver_more": plain}
+    columns_by_table["silver.silver_all"] = (*KEYS, "amount", *VALIDITY)
     return [
         Counter(
             tuple(r) for r in bench.spark.table(f"lake.{t}_{bench.tag}").select(*columns).collect()
         )
-        for t, columns in asked.items()
+        for t, columns in columns_by_table.items()
     ]
 
 

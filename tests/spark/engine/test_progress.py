@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldsmith.engine import progress
-from goldsmith.engine.run import Orders
-from goldsmith.engine.work import Asked
-from goldsmith.scheduling import loop
+from goldsmith.engine.attempt import RunOptions
+from goldsmith.engine.run import ExecutionOptions
+from goldsmith.engine.session import progress
+from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE
 
@@ -21,9 +21,11 @@ def test_the_jobs_of_a_stage_run_say_what_they_have_read(bench: Bench) -> None:
 
     bench.apply(BRONZE)
     bench.bring("a.jsonl", *({"id": number, "amount": 1} for number in range(100)))
-    asked = loop.ask(bench.runtime, [bench.tag], {}, "test")
-    orders = Orders(request_id=None, asked=Asked(), asked_by="test", at_once=1, tell=tell)
-    loop.tick(bench.runtime, bench.tools(), orders, mine=asked.request_id)
+    request = loop.submit_request(bench.runtime, [bench.tag], {}, "test")
+    orders = ExecutionOptions(
+        request_id=None, run_options=RunOptions(), asked_by="test", at_once=1, tell=tell
+    )
+    loop.tick(bench.runtime, bench.resources(), orders, awaited=request.request_id)
 
     [stage_run] = began
     seen = progress.measure(stage_run.stage_run_id)

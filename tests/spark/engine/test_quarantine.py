@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from pyspark.sql import functions as F
 
-from goldsmith.engine import resting
+from goldsmith.cli.main import goldsmith
+from goldsmith.engine.audit import dataset_audit
+from goldsmith.engine.quarantine import quarantine_store
 from goldsmith.journal.definitions import verdicts
 from goldsmith.journal.tables import StageRun, Verdict
 from spark.engine.conftest import Bench
@@ -50,12 +54,20 @@ def kept(bench: Bench) -> list[Any]:
     return rows.collect()
 
 
-def said(bench: Bench, done: StageRun) -> list[Verdict]:
-    from goldsmith.journal import stored
+def live_rows(bench: Bench) -> int:
+    runtime = bench.runtime
+    held = quarantine_store.quarantined_rows(
+        runtime.storage, runtime.journal, [f"bronze_{bench.tag}"]
+    )
+    return sum(quarantined.rows for quarantined in held)
 
-    asked = verdicts.select().where(verdicts.c.stage_run_id == done.stage_run_id)
+
+def verdicts_of(bench: Bench, done: StageRun) -> list[Verdict]:
+    from goldsmith.journal import row_storage
+
+    query = verdicts.select().where(verdicts.c.stage_run_id == done.stage_run_id)
     with bench.runtime.journal.reading() as connection:
-        return stored.select(connection, Verdict, asked.order_by(verdicts.c.place))
+        return row_storage.select(connection, Verdict, query.order_by(verdicts.c.place))
 
 
 def test_broken_rows_are_kept_aside_whole_and_the_others_published(bench: Bench) -> None:
@@ -82,7 +94,7 @@ def test_broken_rows_are_kept_aside_whole_and_the_others_published(bench: Bench)
     assert second["_source_file"] == f"s3://raw/{bench.tag}/a.jsonl"
     assert "amount" in second["_reasons"][0]
     assert json.loads(second["_row"])["at"] == "2026-01-02T00:00:00.123456Z"
-    ranged, named, unique = said(bench, done)
+    ranged, named, unique = verdicts_of(bench, done)
     assert (ranged.passed, ranged.broken) == (True, 2)
     assert (named.passed, named.broken) == (True, 1)
     assert unique.passed
@@ -143,13 +155,13 @@ def test_a_batch_without_rows_and_a_partitioned_table(bench: Bench) -> None:
 
 
 def test_more_checks_than_a_word_has_bits(bench: Bench) -> None:
-    many = [{**POSITIVE, "min": -place, "on_fail": "quarantine"} for place in range(130)]
+    many = [{**POSITIVE, "min": -number, "on_fail": "quarantine"} for number in range(130)]
     ruled(bench, *many)
     bench.bring("a.jsonl", {"id": 1, "amount": -100}, {"id": 2, "amount": 0})
     done = bench.run()[1]
 
     assert counts(done) == (2, 1, 1, 0)
-    assert [verdict.broken for verdict in said(bench, done)] == [1] * 100 + [0] * 30
+    assert [verdict.broken for verdict in verdicts_of(bench, done)] == [1] * 100 + [0] * 30
     assert len(kept(bench)[0]["_reasons"]) == 100
 
 
@@ -207,7 +219,7 @@ def test_a_threshold_by_partition_is_broken_by_one_partition(bench: Bench, on_fa
     failed = bench.run()[1]
     assert (failed.status, failed.error_code) == ("failed", "CheckFailed")
     assert len(bench.rows("bronze", "id")) == 9
-    assert "parts by at (most in 2026-01-02" in str(said(bench, failed)[0].message)
+    assert "parts by at (most in 2026-01-02" in str(verdicts_of(bench, failed)[0].message)
 
 
 def test_the_scope_table_is_the_table_as_it_would_be_published(bench: Bench) -> None:
@@ -217,7 +229,7 @@ def test_the_scope_table_is_the_table_as_it_would_be_published(bench: Bench) -> 
     bad = bench.bring("b.jsonl", {"id": 1})
     failed = bench.run()[1]
     assert failed.status == "failed"
-    assert [verdict.passed for verdict in said(bench, failed)] == [True, False]
+    assert [verdict.passed for verdict in verdicts_of(bench, failed)] == [True, False]
     bad.write_text('{"id": 3}\n')
     assert bench.run()[1].status == "succeeded"
 
@@ -230,7 +242,7 @@ def test_a_check_before_shaping_stops_it_and_its_verdict_is_kept(bench: Bench) -
     failed = bench.run()[1]
 
     assert failed.error_code == "CheckFailed"
-    (verdict,) = said(bench, failed)
+    (verdict,) = verdicts_of(bench, failed)
     assert (verdict.passed, verdict.dataset_id) == (False, f"raw_{bench.tag}")
 
 
@@ -239,7 +251,7 @@ def test_a_check_that_cannot_be_put_to_the_rows_failed_with_its_cause(bench: Ben
     bench.bring("a.jsonl", {"id": 1, "amount": 1})
     failed = bench.run()[1]
 
-    wrong, right = said(bench, failed)
+    wrong, right = verdicts_of(bench, failed)
     assert (wrong.passed, right.passed) == (False, True)
     assert "no_such_column" in str(wrong.message)
 
@@ -253,7 +265,7 @@ def test_a_check_that_raises_on_a_row_failed_with_its_cause_and_spoils_no_other(
     done = bench.run()[1]
 
     assert counts(done) == (2, 1, 1, 0)
-    wrong, right = said(bench, done)
+    wrong, right = verdicts_of(bench, done)
     assert (wrong.passed, right.passed, right.broken) == (False, True, 1)
     assert "ivision by zero" in str(wrong.message)
 
@@ -268,9 +280,40 @@ targets:
     done = bench.run()[1]
 
     assert counts(done) == (1, 1, 0, 0)
-    (verdict,) = said(bench, done)
+    (verdict,) = verdicts_of(bench, done)
     assert not verdict.passed
     assert (verdict.sample[0]["id"], verdict.sample[0]["amount"]) == ("***", -1)
+
+
+def test_personal_data_is_masked_by_column_wherever_rows_are_shown(bench: Bench) -> None:
+    target = """
+targets:
+  - {target_id: "bronze_@", location: "s3://lake/bronze/@/", type: s3, options: {pii: [id]}}
+"""
+    ruled(bench, {**POSITIVE, "on_fail": "quarantine"}, more=target)
+    bench.bring(
+        "a.jsonl",
+        {"id": 111, "amount": -1},
+        '{"id": 222, "amount": "many"}',
+        '{"id": 333, "amou',
+        {"id": 444, "amount": 4},
+    )
+    assert bench.run()[1].rows_quarantined == 3
+
+    project = ["--project", str(bench.runtime.settings.project)]
+    for command in (["quarantine", "show"], ["datasets", "sample"]):
+        done = CliRunner().invoke(goldsmith, [*project, *command, f"bronze_{bench.tag}", "--json"])
+        assert done.exit_code == 0, done.output
+        assert not {"111", "222", "333", "444"} & set(re.findall(r"\d+", done.stdout))
+        shown = json.loads(done.stdout)
+        if command[0] == "quarantine":
+            texts = {shown_row["text"] for shown_row in shown if shown_row["text"] is not None}
+            assert texts == {'{"id": "***", "amount": "many"}', "***"}
+            assert [
+                shown_row["row"]["amount"] for shown_row in shown if shown_row["row"] is not None
+            ] == [-1]
+        else:
+            assert [(shown_row["id"], shown_row["amount"]) for shown_row in shown] == [("***", 4)]
 
 
 def test_mended_rows_go_through_the_stage_again_once(bench: Bench) -> None:
@@ -282,14 +325,14 @@ def test_mended_rows_go_through_the_stage_again_once(bench: Bench) -> None:
     done = bench.run("stage:@-1", replay={"sql": sql})[1]
 
     assert counts(done) == (1, 1, 0, 0)
-    assert [row["id"] for row in kept(bench)] == ["2"]
+    assert live_rows(bench) == 1
     again = bench.run("stage:@-1", replay={"sql": sql})[1]
-    assert again.error_code == "NothingToReplay"
+    assert again.status == "skipped"
     rows = bench.rows("bronze", "id", "amount", "_source_file")
     assert rows == [(1, 1, f"s3://raw/{bench.tag}/a.jsonl")]
     still = bench.run("stage:@-1", replay={"sql": None})[1]
     assert counts(still) == (1, 0, 1, 0)
-    assert len(kept(bench)) == 1
+    assert live_rows(bench) == 1
 
 
 GOLD = """
@@ -340,10 +383,10 @@ def test_rows_for_a_warehouse_are_parted_too(
     assert counts(done) == (6, len(written), 1, 2)
     file = bench.runtime.settings.warehouses["redshift"].path
     with duckdb.connect(str(file), read_only=True) as connection:
-        asked = f"SELECT id, amount FROM shop.gold_{bench.tag} ORDER BY id, amount"
-        assert connection.execute(asked).fetchall() == written
-    rest = resting.audit_dataset(
-        bench.tools(), bench.runtime.catalog.snapshot(), f"gold_{bench.tag}"
+        query = f"SELECT id, amount FROM shop.gold_{bench.tag} ORDER BY id, amount"
+        assert connection.execute(query).fetchall() == written
+    rest = dataset_audit.audit_dataset(
+        bench.resources(), bench.runtime.catalog.snapshot(), f"gold_{bench.tag}"
     )
     assert rest.summary.overall_passed
 
@@ -359,21 +402,23 @@ def test_broken_rows_that_are_published_are_counted_where_they_were_written(
         {"type": "expression", "sql": "abs(amount) < 8", "where": "id = 1"},
         {"type": "one_of", "column": "amount", "values": [10, -2, 5]},
     )
-    ruled(bench, *({**one, "on_fail": "warn"} for one in warned), more=f"    write_mode: {mode}\n")
+    ruled(
+        bench, *({**entry, "on_fail": "warn"} for entry in warned), more=f"    write_mode: {mode}\n"
+    )
     bench.bring(
         "a.jsonl", {"id": 1, "amount": 10}, {"id": 1, "amount": -2}, {"id": 2}, {"amount": 5}
     )
     done = bench.run()[1]
 
     assert counts(done) == (4, 4, 0, 0)
-    assert [one.observed for one in said(bench, done)] == [
+    assert [entry.observed for entry in verdicts_of(bench, done)] == [
         "1 of 3 rows broken",
         "1 of 4 rows broken",
         "2 of 3 rows broken",
         "1 of 2 rows broken",
         "0 of 3 rows broken",
     ]
-    assert [len(one.sample) for one in said(bench, done)] == [1, 1, 1, 1, 0]
+    assert [len(entry.sample) for entry in verdicts_of(bench, done)] == [1, 1, 1, 1, 0]
 
 
 def test_rows_the_schema_policy_leaves_out_are_checked_and_counted_too(bench: Bench) -> None:
@@ -395,4 +440,4 @@ def test_rows_the_schema_policy_leaves_out_are_checked_and_counted_too(bench: Be
     assert done.status == "succeeded", done.error_message
     assert counts(done) == (3, 2, 0, 1)
     assert bench.rows("bronze", "id") == [(1,), (3,), (4,)]
-    assert [one.observed for one in said(bench, done)] == ["2 of 3 rows broken"]
+    assert [verdict.observed for verdict in verdicts_of(bench, done)] == ["2 of 3 rows broken"]

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from goldsmith.scheduling.loop import EverythingStopped
+from goldsmith.worker.loop import EverythingStopped
 from spark.engine.conftest import Bench
 
 BRONZE = """
@@ -261,7 +261,7 @@ def test_a_few_rows_can_be_tried_out_and_nothing_is_published_or_lost(bench: Ben
 
     assert (tried.status, tried.because) == (
         "skipped",
-        "tried out with 1 rows; nothing was published",
+        "tried out with 1 row; nothing was published",
     )
     assert bench.rows("bronze", "id") == []
     assert bench.run()[1].rows_written == 2
@@ -384,7 +384,7 @@ def test_no_rows_replace_no_partition(bench: Bench) -> None:
 def test_other_engines_read_what_was_published(bench: Bench) -> None:
     import duckdb
 
-    from goldsmith.planning.lake_tables import table_at
+    from goldsmith.storage.lake_tables import table_at
 
     bench.apply(BRONZE)
     bench.apply(MERGED)
@@ -392,12 +392,12 @@ def test_other_engines_read_what_was_published(bench: Bench) -> None:
     bench.run()
     bench.bring("b.jsonl", {"id": 2, "amount": 21, "at": "2026-01-02"}, {"id": 3, "amount": 30})
     bench.run()
-    table = table_at(bench.runtime.places, ("silver", f"silver_{bench.tag}"))
+    table = table_at(bench.runtime.storage, ("silver", f"silver_{bench.tag}"))
     assert table is not None
-    told = table.scan().to_arrow().sort_by("id").select(["id", "amount"]).to_pylist()
-    assert told == [{"id": n, "amount": amount} for n, amount in ((1, 10), (2, 21), (3, 30))]
-    with duckdb.connect() as asked:
-        table.scan().to_duckdb("orders", connection=asked)
-        found = asked.execute('SELECT count(*), sum(amount), max("at") FROM orders').fetchone()
+    by_arrow = table.scan().to_arrow().sort_by("id").select(["id", "amount"]).to_pylist()
+    assert by_arrow == [{"id": n, "amount": amount} for n, amount in ((1, 10), (2, 21), (3, 30))]
+    with duckdb.connect() as connection:
+        table.scan().to_duckdb("orders", connection=connection)
+        found = connection.execute('SELECT count(*), sum(amount), max("at") FROM orders').fetchone()
     assert found is not None
     assert found[:2] == (3, 61)

@@ -9,10 +9,10 @@ import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
 
-from goldsmith.engine.cancel import tasks_left
+from goldsmith.engine.session.cancel import tasks_left
 from goldsmith.journal import requests
-from goldsmith.scheduling import loop
 from goldsmith.settings.sections import WarehouseKind
+from goldsmith.worker import loop
 from spark.engine.conftest import Function
 from spark.engine.stopping import LONG, MEND, QUICK, Stopping
 from stops import (
@@ -22,12 +22,12 @@ from stops import (
     POLICY,
     SLEEP,
     UNPAIRED,
+    content_of,
     is_blocked,
     lines,
     lives,
     locked,
     on,
-    said,
     script,
     slow,
 )
@@ -126,7 +126,7 @@ def test_a_python_function_is_stopped_with_its_workers(
     began = tmp_path / "began"
     name = function(slow(how, began))
     stopping.begin(silver=f"SELECT id, {name}(amount) AS amount, at FROM bronze_@")
-    stopping.until(lambda: said(began))
+    stopping.until(lambda: content_of(began))
     stop_now(stopping)
 
     assert stopping.statuses() == ["stopped"]
@@ -134,7 +134,7 @@ def test_a_python_function_is_stopped_with_its_workers(
         "SELECT stage_run_id FROM stage_runs WHERE pipeline_id = '@' AND stage_order = 2"
     )
     assert tasks_left(stopping.bench.spark, stage_run, seconds=0) == 0
-    assert not lives(said(began))
+    assert not lives(content_of(began))
     assert stopping.silver() == []
     stopping.release()
     assert stopping.silver() == RIGHT
@@ -146,14 +146,14 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     stopping: Stopping, request: pytest.FixtureRequest
 ) -> None:
     url = request.getfixturevalue("new_database")(None)
-    place = conninfo_to_dict(url)
+    parameters = conninfo_to_dict(url)
     stopping.with_warehouse(
         "redshift",
         kind=WarehouseKind.POSTGRES,
-        host=place["host"],
-        port=int(place["port"] or 0),
-        user=place["user"],
-        database=place["dbname"],
+        host=parameters["host"],
+        port=int(parameters["port"] or 0),
+        user=parameters["user"],
+        database=parameters["dbname"],
     )
     gold = f"shop.gold_{stopping.bench.tag}"
     stopping.prepare()
@@ -197,14 +197,14 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     bench.apply(POLICY)
     bench.sql(HEALING, LATER)
     bench.sql(MEND, BROKEN.replace("@", bench.tag))
-    asked = loop.ask(bench.runtime, [bench.tag], {}, "test")
-    bench.turn(stopping.tools)
-    waits = requests.get(bench.runtime.journal, asked.request_id)
+    request = loop.submit_request(bench.runtime, [bench.tag], {}, "test")
+    bench.turn(stopping.resources)
+    waits = requests.get(bench.runtime.journal, request.request_id)
     assert (waits.status, waits.not_before is not None) == ("waiting", True), waits.because
     stopping.flag("pipeline", "@")
-    bench.turn(stopping.tools)
+    bench.turn(stopping.resources)
 
-    assert bench.sql(REQUEST, asked.request_id) == [
+    assert bench.sql(REQUEST, request.request_id) == [
         ("stopped", f"pipeline '{bench.tag}' is switched off (paged at night)")
     ]
     stopping.is_clean()
@@ -221,11 +221,11 @@ def test_a_remedys_script_is_killed(stopping: Stopping, tmp_path: Path) -> None:
     stopping.bench.apply(POLICY)
     stopping.bench.sql(HEALING, f"{sys.executable} {script(tmp_path, began)}")
     stopping.begin(silver=BROKEN)
-    stopping.until(lambda: said(began))
+    stopping.until(lambda: content_of(began))
     stopping.flag("pipeline", "@")
     stopping.let_go()
 
-    assert not lives(said(began))
+    assert not lives(content_of(began))
     [(status,)] = stopping.bench.sql("SELECT status FROM requests WHERE selection = '[\"@\"]'")
     assert status == "stopped"
     stopping.is_clean()

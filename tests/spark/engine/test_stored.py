@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from pyspark.sql import functions as F
 
+from goldsmith.checks.arrow import jobs
+from goldsmith.checks.arrow.count_keys import count_keys
+from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
-from goldsmith.checks.native import jobs
-from goldsmith.checks.native.counting import count_keys
-from goldsmith.checks.planned import planned
-from goldsmith.engine import stored
-from goldsmith.engine.lake import LakeTable
+from goldsmith.checks.planned_check import planned
+from goldsmith.engine.lake import parquet_files
+from goldsmith.engine.lake.lake_table import LakeTable
 from servers import s3 as s3_server
 from spark.engine.buckets import on
 from spark.engine.conftest import Bench, Elsewhere
@@ -71,9 +72,9 @@ def test_what_may_lie_in_the_names_of_folders_is_left_to_spark(bench: Bench) -> 
         " PARTITIONED BY (land, months(at))"
     )
     spark.sql(f"INSERT INTO {table.sql_name} VALUES (1, 'a', date'2026-01-01')")
-    lying = _stored(bench, table)
-    assert lying is not None
-    assert {*lying.columns} == {"id", "at"}
+    staged_files = _stored(bench, table)
+    assert staged_files is not None
+    assert {*staged_files.columns} == {"id", "at"}
 
 
 def test_a_small_table_and_one_that_must_not_be_read_so_are_left_to_spark(bench: Bench) -> None:
@@ -82,15 +83,15 @@ def test_a_small_table_and_one_that_must_not_be_read_so_are_left_to_spark(bench:
     spark.sql(f"CREATE TABLE {table.sql_name} (id bigint) USING iceberg")
     spark.sql(f"INSERT INTO {table.sql_name} VALUES (1)")
     snapshot = str(table.current_snapshot())
-    places = bench.runtime.places
-    assert stored.of_table(places, table.parts[1:], snapshot) is None
-    assert stored.of_table(places, table.parts[1:], snapshot, at_least=1) is not None
-    assert stored.of_table(places, table.parts[1:], snapshot, at_least=2) is None
+    storage = bench.runtime.storage
+    assert parquet_files.of_table(storage, table.parts[1:], snapshot) is None
+    assert parquet_files.of_table(storage, table.parts[1:], snapshot, at_least=1) is not None
+    assert parquet_files.of_table(storage, table.parts[1:], snapshot, at_least=2) is None
 
 
-def _stored(bench: Bench, table: LakeTable) -> stored.Stored | None:
+def _stored(bench: Bench, table: LakeTable) -> ParquetFiles | None:
     snapshot = str(table.current_snapshot())
-    return stored.of_table(bench.runtime.places, table.parts[1:], snapshot, at_least=0)
+    return parquet_files.of_table(bench.runtime.storage, table.parts[1:], snapshot, at_least=0)
 
 
 def _agree(bench: Bench, table: LakeTable, *more: dict[str, Any]) -> None:
@@ -100,16 +101,16 @@ def _agree(bench: Bench, table: LakeTable, *more: dict[str, Any]) -> None:
         Context(now=datetime(2026, 1, 10, tzinfo=UTC)),
     )
     checks = planned([*ASKED, *more], context=context)
-    lying = _stored(bench, table)
-    assert lying is not None
+    staged_files = _stored(bench, table)
+    assert staged_files is not None
     evaluation = Evaluation(rows.schema, checks, context)
-    riding = evaluation.all_riding()
-    assert {*jobs.measure(rows, riding, lying)} == {*riding}
-    assert {*count_keys(rows, evaluation.keys(), lying)} == {*evaluation.keys()}
-    by_arrow = evaluate(rows, checks, context, stored=lying)
+    riding = evaluation.aggregates()
+    assert {*jobs.measure(rows, riding, staged_files)} == {*riding}
+    assert {*count_keys(rows, evaluation.keys(), staged_files)} == {*evaluation.keys()}
+    by_arrow = evaluate(rows, checks, context, stored=staged_files)
     by_spark = evaluate(rows, checks, context)
-    assert [(one.passed, one.broken, one.observed) for one in by_arrow] == [
-        (one.passed, one.broken, one.observed) for one in by_spark
+    assert [(outcome.passed, outcome.broken, outcome.observed) for outcome in by_arrow] == [
+        (outcome.passed, outcome.broken, outcome.observed) for outcome in by_spark
     ]
 
 
@@ -120,26 +121,31 @@ def test_keys_between_which_rows_were_taken_out_are_proved_by_their_order(
     """Where a row that was taken out has a key of the others, they are counted by their hashes."""
     rows = bench.spark.range(3000).selectExpr("id", "concat('n', id) AS label", "id % 7 AS part")
     for name, of in (("good", "id % 1000 <> 7"), ("apart", "id % 1000 = 7")):
-        chosen = rows.where(of)
+        selection = rows.where(of)
         if again is not None and name == "apart":
-            chosen = chosen.unionAll(rows.where(f"id = {again}")).coalesce(1)
-        chosen.write.parquet(str(tmp_path / name))
-    apart = [str(tmp_path / "apart"), str(tmp_path / "never written")]
-    monkeypatch.setattr(stored, "_FEW", 0)
-    lying = stored.of_staged(
-        bench.runtime.places, [str(tmp_path / "good")], rows.columns, 3000, apart=apart, at_least=0
+            selection = selection.unionAll(rows.where(f"id = {again}")).coalesce(1)
+        selection.write.parquet(str(tmp_path / name))
+    removed_folders = [str(tmp_path / "apart"), str(tmp_path / "never written")]
+    monkeypatch.setattr(parquet_files, "_FEW", 0)
+    staged_files = parquet_files.of_staged(
+        bench.runtime.storage,
+        [str(tmp_path / "good")],
+        rows.columns,
+        3000,
+        removed_folders=removed_folders,
+        at_least=0,
     )
-    assert lying is not None
-    assert lying.strays
+    assert staged_files is not None
+    assert staged_files.unsorted_files
     jobs_of: list[bool] = []
     packing = jobs.work().packing
     monkeypatch.setattr(
         jobs.work(), "packing", lambda *a: jobs_of.append(a[4]) or packing(*a), raising=True
     )
     context = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
-    asked = planned([{"type": "unique", "columns": ["part", "id"]}], context=context)
+    checks_of_key = planned([{"type": "unique", "columns": ["part", "id"]}], context=context)
     there = bench.spark.read.parquet(str(tmp_path / "good"), str(tmp_path / "apart"))
-    found = count_keys(there, Evaluation(there.schema, asked, context).keys(), lying)
+    found = count_keys(there, Evaluation(there.schema, checks_of_key, context).keys(), staged_files)
     assert (found[0]["rows"], found[0]["distinct"]) == counts
     assert jobs_of == ([True] if again is None else [True, False])
 
@@ -149,12 +155,12 @@ def test_many_rows_that_were_taken_out_are_rows_like_others(bench: Bench, tmp_pa
     for folder in folders:
         bench.spark.range(10).write.parquet(folder)
     for good in (folders[:1], [str(tmp_path / "never written")]):
-        lying = stored.of_staged(
-            bench.runtime.places, good, ["id"], 20, apart=folders[1:], at_least=0
+        staged_files = parquet_files.of_staged(
+            bench.runtime.storage, good, ["id"], 20, removed_folders=folders[1:], at_least=0
         )
-        assert lying is not None
-        assert lying.ranges
-        assert not lying.strays
+        assert staged_files is not None
+        assert staged_files.ranges
+        assert not staged_files.unsorted_files
 
 
 def test_times_that_lie_far_ahead_are_read_as_spark_wrote_them(
@@ -164,9 +170,9 @@ def test_times_that_lie_far_ahead_are_read_as_spark_wrote_them(
     spark.conf.set("spark.sql.parquet.outputTimestampType", "INT96")
     spark.sql("SELECT timestamp'9999-12-31 23:59:59.123456Z' AS at").write.parquet(folder)
     rows = spark.read.parquet(folder)
-    lying = stored.of_staged(bench.runtime.places, [folder], ["at"], 1, at_least=0)
-    assert lying is not None
-    found = jobs.measure(rows, {"newest": F.max("at"), "rows": F.count(F.lit(1))}, lying)
+    staged_files = parquet_files.of_staged(bench.runtime.storage, [folder], ["at"], 1, at_least=0)
+    assert staged_files is not None
+    found = jobs.measure(rows, {"newest": F.max("at"), "rows": F.count(F.lit(1))}, staged_files)
     assert found == {"newest": rows.first()["at"], "rows": 1}
 
 
@@ -182,11 +188,11 @@ def _judged_in(s3: s3_server.S3, bench: Bench, tmp_path: Path) -> None:
     for file in (tmp_path / "rows").glob("*.parquet"):
         client.put_object(Bucket="lying", Key=f"at rest/{file.name}", Body=file.read_bytes())
     client.close()
-    lying = stored.of_staged(
-        bench.runtime.places, ["s3://lying/at rest"], rows.columns, 100, at_least=0
+    staged_files = parquet_files.of_staged(
+        bench.runtime.storage, ["s3://lying/at rest"], rows.columns, 100, at_least=0
     )
-    assert lying is not None
-    assert s3_server.SECRET_KEY not in repr(lying)
+    assert staged_files is not None
+    assert s3_server.SECRET_KEY not in repr(staged_files)
     context = Context(now=datetime(2026, 1, 10, tzinfo=UTC))
     checks = planned(
         [
@@ -197,6 +203,10 @@ def _judged_in(s3: s3_server.S3, bench: Bench, tmp_path: Path) -> None:
         context=context,
     )
     evaluation = Evaluation(rows.schema, checks, context)
-    assert {*count_keys(rows, evaluation.keys(), lying)} == {0, 1}
-    told = evaluate(rows, checks, context, stored=lying)
-    assert [(one.passed, one.broken) for one in told] == [(True, 0), (True, None), (False, 71)]
+    assert {*count_keys(rows, evaluation.keys(), staged_files)} == {0, 1}
+    outcomes = evaluate(rows, checks, context, stored=staged_files)
+    assert [(outcome.passed, outcome.broken) for outcome in outcomes] == [
+        (True, 0),
+        (True, None),
+        (False, 71),
+    ]

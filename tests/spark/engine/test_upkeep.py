@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 
-from goldsmith.engine import maintenance, restoring, upkeep
-from goldsmith.engine.backfill import NotIdempotent, WindowUnknown, decide
-from goldsmith.engine.lake import LakeTable
-from goldsmith.engine.states import CannotRestore, UnknownState
-from goldsmith.planning import holdings
+from goldsmith.engine.lake.lake_table import LakeTable
+from goldsmith.engine.lake.table_states import CannotRestore, UnknownState
+from goldsmith.engine.maintenance import backfill_preview, compaction, maintenance
+from goldsmith.engine.publish import restore_record
+from goldsmith.engine.read.backfill import NotIdempotent, WindowUnknown, decide
+from goldsmith.journal import runs
+from goldsmith.planning import dataset_info
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.lake import history
 from goldsmith.planning.window import Window
@@ -65,30 +67,32 @@ def gold(bench: Bench) -> list[tuple[Any, ...]]:
 
     file = bench.runtime.settings.warehouses["duckdb"].path
     with duckdb.connect(str(file), read_only=True) as connection:
-        asked = f"SELECT id, amount FROM shop.gold_{bench.tag} ORDER BY ALL"
-        return connection.execute(asked).fetchall()
+        query = f"SELECT id, amount FROM shop.gold_{bench.tag} ORDER BY ALL"
+        return connection.execute(query).fetchall()
 
 
 def dataset(bench: Bench, layer: str) -> Any:
-    return holdings.find(bench.runtime.surveyor.survey().rows, f"{layer}_{bench.tag}")
+    return dataset_info.find(
+        bench.runtime.catalog_indexer.catalog_index().rows, f"{layer}_{bench.tag}"
+    )
 
 
-def plan(bench: Bench, layer: str, to: str) -> upkeep.Restoration:
+def plan(bench: Bench, layer: str, to: str) -> maintenance.Restoration:
     runtime = bench.runtime
-    increments = Increments(runtime.catalog, runtime.places)
-    return upkeep.plan_restore(
-        runtime.surveyor.survey(),
+    increments = Increments(runtime.catalog, runtime.storage)
+    return maintenance.plan_restore(
+        runtime.catalog_indexer.catalog_index(),
         dataset(bench, layer),
         to,
         runtime.journal,
         increments,
-        runtime.places,
+        runtime.storage,
     )
 
 
-def restore(bench: Bench, layer: str, to: str) -> upkeep.Restoration:
+def restore(bench: Bench, layer: str, to: str) -> maintenance.Restoration:
     meant = plan(bench, layer, to)
-    upkeep.restore_table(bench.tools(), meant, "ann")
+    maintenance.restore_table(bench.resources(), meant, "ann")
     return meant
 
 
@@ -133,7 +137,7 @@ def test_a_time_means_the_newest_state_before_it(bench: Bench) -> None:
     bench.apply(orders())
     bench.bring("a.jsonl", order(1, 10))
     first = bench.run()[1]
-    at = history(dataset(bench, "bronze"), bench.runtime.places).snapshots[str(first.snapshot)].at
+    at = history(dataset(bench, "bronze"), bench.runtime.storage).snapshots[str(first.snapshot)].at
     assert at is not None
     bench.bring("b.jsonl", order(2, 20))
     bench.run()
@@ -162,9 +166,9 @@ def test_a_restore_that_dies_is_undone_or_finished_by_the_next_run(
         if dies == "before it went back":
             broken.setattr(LakeTable, "roll_back", fails)
         else:
-            broken.setattr(restoring, "finish", fails)
+            broken.setattr(restore_record, "finish", fails)
         with pytest.raises(OSError, match="gone"):
-            upkeep.restore_table(bench.tools(), meant, "ann")
+            maintenance.restore_table(bench.resources(), meant, "ann")
 
     # Undone, nothing is new; finished, the file that was taken back is loaded again. Never twice.
     again = bench.run()[1]
@@ -224,14 +228,14 @@ def test_compaction_is_no_news_and_what_is_read_on_from_stays(bench: Bench) -> N
     silver = bench.run()[2]
     bench.bring("6.jsonl", order(6, 6))
     bench.run("stage:@-1")
-    survey, tools = bench.runtime.surveyor.survey(), bench.tools()
-    near = survey.stages[f"{bench.tag}-1"]
+    catalog_index, resources = bench.runtime.catalog_indexer.catalog_index(), bench.resources()
+    context = catalog_index.stages[f"{bench.tag}-1"]
     stray = Path(bench.runtime.settings.address(f"s3://lake/bronze/{bench.tag}/data/stray.parquet"))
     stray.write_bytes(b"nobody knows me")
     old = time.time() - timedelta(days=10).total_seconds()
     os.utime(stray, (old, old))
 
-    done = upkeep.maintain(tools, survey, near, "ann")
+    done = maintenance.maintain(resources, catalog_index, context, "ann")
     assert (done["compacted_files"], done["orphans_removed"]) == (7, 1)
     # Five loads that silver has read, and the empty state the table began with.
     assert done["expired_snapshots"] == 6
@@ -242,19 +246,19 @@ def test_compaction_is_no_news_and_what_is_read_on_from_stays(bench: Bench) -> N
     assert (again[1].status, again[2].rows_written) == ("skipped", 1)
     assert bench.rows("silver", "id") == [(number,) for number in range(7)]
 
-    done = upkeep.maintain(tools, survey, near, "ann")
+    done = maintenance.maintain(resources, catalog_index, context, "ann")
     assert done["expired_snapshots"] > 0
     assert {run.status for run in bench.run().values()} == {"skipped"}
     files = bench.spark.sql(f"SELECT count(*) FROM lake.bronze.bronze_{bench.tag}.files")
     assert files.collect()[0][0] == 1
 
 
-def planned(bench: Bench) -> maintenance.Maintenance:
-    found = maintenance.plan_maintenance(
+def planned(bench: Bench) -> compaction.Maintenance:
+    found = compaction.plan_maintenance(
         dataset(bench, "silver"),
-        bench.runtime.surveyor.survey(),
+        bench.runtime.catalog_indexer.catalog_index(),
         bench.runtime.journal,
-        bench.runtime.places,
+        bench.runtime.storage,
         datetime.now(UTC),
     )
     assert found is not None
@@ -328,12 +332,48 @@ def test_a_window_that_cannot_be_written_again_is_refused(bench: Bench) -> None:
     text = orders("append", "append").replace(marked, "")
     file_to_silver = text.replace("stage_order: 1,", "stage_order: 1, layer: silver,")
     bench.apply(file_to_silver)
-    tools, stages = bench.tools(), bench.runtime.surveyor.survey().stages
-    asked = Window(start=datetime(2026, 1, 1, tzinfo=UTC), end=datetime(2026, 2, 1, tzinfo=UTC))
+    resources, stages = bench.resources(), bench.runtime.catalog_indexer.catalog_index().stages
+    requested = Window(start=datetime(2026, 1, 1, tzinfo=UTC), end=datetime(2026, 2, 1, tzinfo=UTC))
     with pytest.raises(NotIdempotent, match="which file"):
-        decide(stages[f"{bench.tag}-1"], asked, tools.increments, tools.places, tools.warehouse)
+        decide(
+            stages[f"{bench.tag}-1"],
+            requested,
+            resources.increments,
+            resources.storage,
+            resources.warehouse,
+        )
     with pytest.raises(WindowUnknown, match="watermark_column"):
-        decide(stages[f"{bench.tag}-2"], asked, tools.increments, tools.places, tools.warehouse)
+        decide(
+            stages[f"{bench.tag}-2"],
+            requested,
+            resources.increments,
+            resources.storage,
+            resources.warehouse,
+        )
+
+
+def test_rows_of_a_window_are_not_sought_by_a_time_that_the_sql_changes(bench: Bench) -> None:
+    later = "SELECT id, amount, at + INTERVAL 1 DAY AS at FROM bronze_@"
+    text = orders("append", "append").replace("SELECT id, amount, at FROM bronze_@", later)
+    bench.apply(text.replace("SELECT id, amount, at FROM silver_@", "SELECT * FROM silver_@"))
+    resources, stages = bench.resources(), bench.runtime.catalog_indexer.catalog_index().stages
+    requested = Window(start=datetime(2026, 1, 1, tzinfo=UTC), end=datetime(2026, 2, 1, tzinfo=UTC))
+    with pytest.raises(NotIdempotent, match="unchanged"):
+        decide(
+            stages[f"{bench.tag}-2"],
+            requested,
+            resources.increments,
+            resources.storage,
+            resources.warehouse,
+        )
+    read = decide(
+        stages[f"{bench.tag}-3"],
+        requested,
+        resources.increments,
+        resources.storage,
+        resources.warehouse,
+    )
+    assert read.column == "at"
 
 
 def test_a_changed_definition_runs_overwrite_stages_again_and_others_say_what_they_need(
@@ -353,6 +393,68 @@ def test_a_changed_definition_runs_overwrite_stages_again_and_others_say_what_th
     assert "--full-refresh" in str(done[2].because)
     assert gold(bench) == [(1, 20)]
     assert bench.run()[3].status == "skipped"
+
+
+def test_a_backfill_with_changed_sql_still_says_that_older_rows_are_not_in_line(
+    bench: Bench,
+) -> None:
+    bench.apply(orders())
+    bench.bring("a.jsonl", order(1, 1, 1), order(2, 2, 2))
+    bench.run()
+    bench.apply(
+        orders().replace(
+            "SELECT id, amount, at FROM bronze", "SELECT id, amount * 2 AS amount, at FROM bronze"
+        )
+    )
+    done = bench.run("stage:@-2", **window("2026-01-02", "2026-01-03"))
+    assert done[2].rows_read == 1
+    assert bench.rows("silver", "id", "amount") == [(1, 1), (2, 4)]
+    later = bench.run("stage:@-2")[2]
+    assert later.status == "skipped"
+    assert "--full-refresh" in str(later.because)
+    assert bench.run("stage:@-2", full_refresh=True)[2].status == "succeeded"
+    assert "--full-refresh" not in str(bench.run("stage:@-2")[2].because)
+
+
+def test_a_stage_that_is_not_enabled_is_left_out_and_its_readers_use_what_was_published(
+    bench: Bench,
+) -> None:
+    bench.apply(orders("merge", "overwrite"))
+    bench.bring("a.jsonl", order(1, 10))
+    bench.run()
+    bench.apply(
+        orders("merge", "overwrite")
+        .replace("stage_order: 2\n", "stage_order: 2\n    enabled: false\n")
+        .replace(
+            "SELECT id, amount, at FROM silver", "SELECT id, amount + 1 AS amount, at FROM silver"
+        )
+    )
+    bench.bring("b.jsonl", order(2, 20))
+    done = bench.run()
+
+    assert (done[1].status, done[2].status, done[3].status) == ("succeeded", "skipped", "succeeded")
+    assert done[2].because == f"stage '{bench.tag}-2' is not enabled"
+    assert bench.rows("silver", "id") == [(1,)]
+    assert gold(bench) == [(1, 11)]
+    newest = runs.recent_runs(bench.runtime.journal, pipeline_id=bench.tag, most=1)[0]
+    assert (newest.status, newest.because) == (
+        "succeeded",
+        f"left out: stage '{bench.tag}-2' is not enabled",
+    )
+
+
+def test_a_dry_run_of_a_backfill_leaves_out_what_is_not_enabled(bench: Bench) -> None:
+    bench.apply(orders().replace("stage_order: 2\n", "stage_order: 2\n    enabled: false\n"))
+    catalog_index, resources = bench.runtime.catalog_indexer.catalog_index(), bench.resources()
+    requested = Window(start=datetime(2026, 1, 1, tzinfo=UTC), end=datetime(2026, 2, 1, tzinfo=UTC))
+    found = backfill_preview.preview(
+        catalog_index, [bench.tag], requested, resources.increments, resources.storage
+    )
+    assert [preview.stage_id for preview in found] == [f"{bench.tag}-1", f"{bench.tag}-3"]
+    without = backfill_preview.left_out(catalog_index, [bench.tag])
+    assert f"{bench.tag}-2 is left out: it is not enabled" in list(
+        backfill_preview.as_lines(found, without)
+    )
 
 
 def test_a_variant_reaches_a_warehouse_as_json(bench: Bench) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from goldsmith.planning.places import Places
+from goldsmith.storage.storage import Storage
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -19,6 +19,6 @@ _NUMBERS = itertools.count()
 
 
 @pytest.fixture
-def drop(spark: SparkSession, places: Places) -> Drop:
+def drop(spark: SparkSession, storage: Storage) -> Drop:
     """An empty folder of the project's storage."""
-    return Drop(spark=spark, places=places, location=f"s3://company/drop-{next(_NUMBERS)}/")
+    return Drop(spark=spark, storage=storage, location=f"s3://company/drop-{next(_NUMBERS)}/")

@@ -9,8 +9,8 @@ from definitions import ARN, AVRO, JSON_DDL, JSON_SCHEMA
 from drop import Drop, ddl
 from pyspark.sql import SparkSession
 
-from goldsmith.engine.readers.errors import BadSchema
-from goldsmith.engine.readers.glue import of_definition
+from goldsmith.engine.read.errors import BadSchema
+from goldsmith.engine.read.glue import of_definition
 
 
 def test_avro_is_understood_as_spark_does(drop: Drop, spark: SparkSession) -> None:

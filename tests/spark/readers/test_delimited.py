@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from drop import Drop, halves, plain
 
-from goldsmith.engine.readers.errors import (
-    BadSchema,
-)
+from goldsmith.engine.read.errors import BadSchema
 
 CSV = "id,name\n1,ann\n2,ben\n"
 

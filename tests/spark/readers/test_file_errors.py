@@ -10,16 +10,20 @@ import pytest
 from drop import Drop, plain
 from pyspark.sql import SparkSession
 
-from goldsmith.engine.readers.errors import (
+from goldsmith.engine.read.errors import (
+    BadSchema,
     DuplicateColumns,
     FileDoesNotFit,
     FilesDisagree,
     FileTruncated,
+    FileUnreadable,
     FileVanished,
     FormatUnknown,
+    RecordMalformed,
+    SeparatorUnknown,
     as_reading_error,
 )
-from goldsmith.engine.readers.files import read_files
+from goldsmith.engine.read.files import read_files
 
 CSV = "id,name\n1,ann\n2,ben\n"
 
@@ -31,7 +35,11 @@ def test_columns_of_one_name_are_refused(drop: Drop) -> None:
     drop.put("a.jsonl", '{"user": {"Name": 1, "name": 2}}\n')
     with pytest.raises(DuplicateColumns, match="name"):
         read_files(
-            drop.spark, drop.source(file_format="jsonl"), drop.files()[1:], drop.places, schema=None
+            drop.spark,
+            drop.source(file_format="jsonl"),
+            drop.files()[1:],
+            drop.storage,
+            schema=None,
         )
 
 
@@ -88,9 +96,9 @@ def test_a_file_that_vanishes_is_said_to_have(drop: Drop) -> None:
     assert known.file == f"{drop.location}a b.csv"
     for schema in (None, planned.schema):
         with pytest.raises(FileVanished):
-            read_files(drop.spark, source, files, drop.places, schema=schema)
+            read_files(drop.spark, source, files, drop.storage, schema=schema)
     with pytest.raises(FileVanished):
-        read_files(drop.spark, drop.source(file_format="parquet"), files, drop.places, schema=None)
+        read_files(drop.spark, drop.source(file_format="parquet"), files, drop.storage, schema=None)
 
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
@@ -131,3 +139,92 @@ def test_other_errors_are_not_about_files(drop: Drop) -> None:
     with pytest.raises(Exception, match="UNRESOLVED_COLUMN") as caught:
         drop.read().rows.select("nope")
     assert as_reading_error(caught.value, drop.files()) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.csv", "id,paid\n1,2\n2,many\n", "paid is no INT"),
+        ("a.csv", 'id,paid\n1,"2\n3,4\n', "a quote in it is not closed, or stands inside a value"),
+        ("a.jsonl", '{"id": 1, "paid": 2}\n{"id": 2, "paid": "many"}\n', "paid is no INT"),
+    ],
+)
+def test_the_first_bad_value_of_failfast_says_file_column_and_record(
+    drop: Drop, name: str, text: str, reason: str
+) -> None:
+    drop.put(name, text)
+    read = drop.read("id INT, paid INT", mode="failfast")
+    with pytest.raises(Exception) as caught:  # noqa: PT011 - whatever Spark raises
+        read.rows.collect()
+    known = as_reading_error(caught.value, drop.files())
+    assert isinstance(known, RecordMalformed)
+    assert (known.file, known.reason) == (f"{drop.location}{name}", reason)
+    assert known.text in text
+
+
+def test_nanoseconds_inside_a_column_are_refused_where_times_are_asked_for(drop: Drop) -> None:
+    import pyarrow.parquet as pq
+
+    kind = pa.struct([("at", pa.timestamp("ns"))])
+    table = pa.table({"id": [1], "s": pa.array([{"at": 1_001}], kind)})
+    pq.write_table(table, drop.folder / "a.parquet")
+    for schema in (None, "s STRUCT<at: TIMESTAMP_NTZ>"):
+        with pytest.raises(FileDoesNotFit, match=r"s\.at has nanoseconds") as caught:
+            drop.read(schema)
+        assert "microseconds" in caught.value.hint
+    assert plain(drop.read("id BIGINT").rows) == [1]
+
+
+@pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
+def test_a_file_without_any_declared_column_is_refused(drop: Drop, format_: str) -> None:
+    drop.put_rows(f"a.{format_}", drop.spark.range(3).selectExpr("id", "'x' AS name"), format_)
+    schema = "code STRING, amount DOUBLE"
+    with pytest.raises(BadSchema, match=r"none of its columns is in .*, which has id, name") as bad:
+        drop.read(schema, declared_schema=schema)
+    assert "s3_path" in bad.value.hint
+    schema = "ID BIGINT, code STRING"
+    read = drop.read(schema, declared_schema=schema)
+    assert plain(read.rows) == [(0, None), (1, None), (2, None)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pytest.param(pa.array([1], pa.time64("us")), id="time"),
+        pytest.param(pa.array([1], pa.decimal256(50, 2)), id="decimal of 50 digits"),
+        pytest.param(pa.array([1.0], pa.float32()).cast(pa.float16()), id="half a float"),
+    ],
+)
+def test_types_that_spark_does_not_have_are_refused_with_a_hint(
+    drop: Drop, column: pa.Array
+) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"id": [1], "x": column}), drop.folder / "a.parquet")
+    with pytest.raises(FileDoesNotFit, match=r"a\.parquet") as caught:
+        drop.read().rows.collect()
+    assert "declare a schema without it" in caught.value.hint
+    assert plain(drop.read("id BIGINT").rows) == [1]
+
+
+@pytest.mark.parametrize("names", ["ſ,s", "İ,i", "\u212a,k", "ẞ,ß"])
+def test_headers_that_are_one_name_to_java_are_refused(drop: Drop, names: str) -> None:
+    drop.put("a.csv", f"{names}\n1,2\n")
+    with pytest.raises(DuplicateColumns):
+        drop.read()
+
+
+def test_a_separator_may_be_written_as_an_escape(drop: Drop) -> None:
+    drop.put("a.csv", "a\x01b\n1\x012\n")
+    assert plain(drop.read(sep="\\u0001").rows) == [("1", "2")]
+    with pytest.raises(SeparatorUnknown, match="u00"):
+        drop.read(sep="\\u00")
+
+
+def test_a_value_longer_than_the_row_allows_is_an_error_with_a_code(drop: Drop) -> None:
+    drop.put("a.csv", "a,b\n1,22222222222222222222\n")
+    with pytest.raises(Exception, match=r"maxCharsPerColumn|maximum number") as caught:
+        drop.read(maxCharsPerColumn=10).rows.collect()
+    known = as_reading_error(caught.value, drop.files())
+    assert isinstance(known, FileUnreadable)
+    assert "maxCharsPerColumn" in str(known)

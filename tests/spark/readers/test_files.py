@@ -13,13 +13,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from goldsmith.credentials import Secrets
-from goldsmith.engine.readers.errors import (
-    BadSchema,
-)
-from goldsmith.engine.readers.files import read_files
-from goldsmith.planning.files import list_files
-from goldsmith.planning.places import Places
+from goldsmith.engine.read.errors import BadSchema
+from goldsmith.engine.read.files import read_files
 from goldsmith.settings.settings import Settings
+from goldsmith.storage.files import FileNameUnreadable, list_files
+from goldsmith.storage.storage import Storage
 
 CSV = "id,name\n1,ann\n2,ben\n"
 
@@ -70,10 +68,10 @@ def test_text_is_a_line_a_row(drop: Drop) -> None:
 
 @pytest.mark.parametrize("format_", ["parquet", "orc", "avro"])
 def test_files_with_a_schema_of_their_own(drop: Drop, spark: SparkSession, format_: str) -> None:
-    one = spark.sql("SELECT CAST(1 AS INT) AS id, 'ann' AS name")
-    two = spark.sql("SELECT CAST(5000000000 AS BIGINT) AS id, 2.5D AS paid")
-    drop.put_rows(f"1.{format_}", one, format_)
-    drop.put_rows(f"2.{format_}", two, format_)
+    first = spark.sql("SELECT CAST(1 AS INT) AS id, 'ann' AS name")
+    second = spark.sql("SELECT CAST(5000000000 AS BIGINT) AS id, 2.5D AS paid")
+    drop.put_rows(f"1.{format_}", first, format_)
+    drop.put_rows(f"2.{format_}", second, format_)
     read = drop.read()
     assert read.schema.simpleString() == "struct<id:bigint,name:string,paid:double>"
     assert plain(read.rows) == [(1, "ann", None), (5000000000, None, 2.5)]
@@ -85,9 +83,9 @@ def test_files_with_a_schema_of_their_own(drop: Drop, spark: SparkSession, forma
 def test_compressed_files_are_looked_through(drop: Drop, spark: SparkSession, ending: str) -> None:
     if ending in ("snappy", "lz4"):
         lines = spark.createDataFrame([(line,) for line in CSV.split()], "value STRING")
-        aside = drop.folder.parent / f"aside-{ending}"
-        lines.coalesce(1).write.option("compression", ending).text(str(aside))
-        content = next(aside.glob(f"part-*.{ending}")).read_bytes()
+        temporary = drop.folder.parent / f"aside-{ending}"
+        lines.coalesce(1).write.option("compression", ending).text(str(temporary))
+        content = next(temporary.glob(f"part-*.{ending}")).read_bytes()
     else:
         pack = {
             "gz": gzip.compress,
@@ -123,6 +121,7 @@ def test_no_files_are_no_rows(drop: Drop) -> None:
 
 
 NAMES = ["a b.csv", "a+b.csv", "a%20b.csv", "é ü.csv", "q?[1]{z}*.csv", "x#y;&='.csv", "日本.csv"]
+NAMES += ["~^@!$(),.csv", "%.csv", "-.csv"]
 
 
 def test_source_file_is_the_catalogs_address_whatever_the_name(drop: Drop) -> None:
@@ -130,6 +129,14 @@ def test_source_file_is_the_catalogs_address_whatever_the_name(drop: Drop) -> No
         drop.put(f"day=1/{name}", CSV)
     found = plain(drop.read().rows, "_source_file")
     assert found == sorted([drop.location + f"day=1/{name}" for name in NAMES] * 2, key=repr)
+
+
+@pytest.mark.parametrize("name", ["10:30.csv", "2026-01-01T10:30:00 [x].csv", "a:b/c.csv"])
+def test_a_colon_in_a_name_is_refused_in_a_folder(drop: Drop, name: str) -> None:
+    drop.put("a.csv", CSV)
+    drop.put(name, CSV)
+    with pytest.raises(FileNameUnreadable, match=r"with a colon, which Hadoop cannot open"):
+        drop.read()
 
 
 def test_source_file_of_every_format_and_of_malformed_records(drop: Drop) -> None:
@@ -180,7 +187,7 @@ def test_one_file_is_a_source_too(drop: Drop) -> None:
     drop.put("a.csv", CSV)
     only = f"{drop.location}a.csv"
     read = read_files(
-        drop.spark, drop.source(), list_files(only, drop.places), drop.places, schema=None
+        drop.spark, drop.source(), list_files(only, drop.storage), drop.storage, schema=None
     )
     assert plain(read.rows, "_source_file") == [only, only]
 
@@ -200,7 +207,7 @@ def test_source_file_where_bindings_lie_inside_each_other(
         '[storage.bind]\n"s3://a/" = "in"\n"s3://b/deep/" = "in/b"\n"s3://c/" = "in/b/c d"\n'
     )
     settings = Settings.load({}, project=folder, environment=None, cwd=folder)
-    bound = Places(settings, Secrets({}))
+    bound = Storage(settings, Secrets({}))
     names = ["s3://a/x.csv", "s3://b/deep/x y.csv", "s3://c/x.csv"]
     for name in names:
         file = Path(bound.address(name))
@@ -209,3 +216,41 @@ def test_source_file_where_bindings_lie_inside_each_other(
     files = [file for name in names for file in list_files(name, bound)]
     read = read_files(drop.spark, drop.source(), files, bound, schema=None)
     assert plain(read.rows, "_source_file") == names
+
+
+def test_nanoseconds_as_pandas_writes_them_are_read_as_microseconds(drop: Drop) -> None:
+    import pyarrow.parquet as pq
+
+    instants = [1_700_000_000_123_456_000, -1_000, None]
+    for index, unit in enumerate(["ns", "ns", "us"]):
+        scale = 1 if unit == "ns" else 1000
+        values = [None if value is None else value // scale for value in instants]
+        table = pa.table(
+            {
+                "naive": pa.array(values, pa.timestamp(unit)),
+                "at": pa.array(values, pa.timestamp(unit, tz="UTC")),
+                "n": pa.array([index] * 3, pa.int64()),
+            }
+        )
+        pq.write_table(table, drop.folder / f"{index}.parquet")
+    read = drop.read()
+    kinds = "struct<naive:timestamp_ntz,at:timestamp,n:bigint>"
+    assert (read.schema.simpleString(), drop.infer().simpleString()) == (kinds, kinds)
+    text = read.rows.selectExpr("n", "CAST(naive AS STRING) AS naive", "CAST(at AS STRING) AS at")
+    first, second = "2023-11-14 22:13:20.123456", "1969-12-31 23:59:59.999999"
+    expected = [(n, moment, moment) for n in range(3) for moment in (first, second, None)]
+    assert plain(text) == sorted(expected, key=repr)
+    assert plain(drop.read("at TIMESTAMP").rows.where("at IS NULL")) == [None] * 3
+    assert plain(drop.read("n BIGINT").rows) == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_a_row_that_would_lose_a_nanosecond_is_malformed(drop: Drop) -> None:
+    import pyarrow.parquet as pq
+
+    table = pa.table({"id": [1, 2], "at": pa.array([1_000, 1_001], pa.timestamp("ns"))})
+    pq.write_table(table, drop.folder / "a.parquet")
+    read = drop.read()
+    assert plain(read.rows, "id") == [1]
+    assert plain(read.malformed, "_text", "_reason") == [
+        ('{"id":2,"at":1001}', "at has nanoseconds, which a TIMESTAMP does not hold")
+    ]

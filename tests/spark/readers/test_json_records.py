@@ -203,3 +203,52 @@ def test_bytes_that_are_none_of_the_encoding_are_kept_aside(drop: Drop, name: st
 def test_lines_may_be_separated_by_anything(drop: Drop) -> None:
     drop.put("a.jsonl", '{"id": 1};{"id": 2};{"id";')
     assert halves(drop.read(lineSep=";")) == ([1, 2], ['{"id"'])
+
+
+def test_two_values_of_one_name_are_malformed_and_not_the_last_of_them(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1, "id": 2}\n{"id": 3, "x": {"id": 4}}\n')
+    read = drop.read("id BIGINT")
+    assert plain(read.rows) == [3]
+    assert plain(read.malformed, "_text", "_reason") == [
+        ('{"id": 1, "id": 2}', "it has several values of one name")
+    ]
+
+
+def test_a_name_spelt_otherwise_than_in_the_schema_is_never_null_in_silence(drop: Drop) -> None:
+    drop.put("a.jsonl", '{"id": 1}\n{"ID": 2}\n{"name": "x"}\n')
+    read = drop.read("id BIGINT, name STRING")
+    assert halves(read) == ([(1, None), (None, "x")], ['{"ID": 2}'])
+    assert plain(read.malformed, "_reason") == ["the columns of the schema are spelt otherwise: ID"]
+
+
+def test_objects_inside_records_with_a_name_twice_or_spelt_otherwise_are_quarantined(
+    drop: Drop,
+) -> None:
+    good = [
+        '{"id": 1, "o": {"x": 1, "y": {"z": 2}}, "a": [{"x": 1}, {}], "m": {"k": 1, "K": 2}}',
+        "{'id': 2, 'o': {'x': 1}}",
+        '{"id": 3, "o": {"other": 1, "OTHER": 2}, "n": {"k": {"x": 3}}}',
+    ]
+    bad = {
+        '{"o": {"x": 1, "x": 2}}': "it has several values of one name in o",
+        '{"o": {"y": {"z": 1, "z": 2}}}': "it has several values of one name in o.y",
+        '{"o": {"X": 1}}': "fields of o are spelt otherwise than in the schema",
+        '{"o": {"x": 1, "X": 2}}': "fields of o are spelt otherwise than in the schema",
+        '{"a": [{}, {"x": 1, "x": 2}]}': "it has several values of one name in a",
+        '{"a": [{}, {"X": 1}]}': "fields of a are spelt otherwise than in the schema",
+        '{"m": {"k": 1, "k": 2}}': "it has several values of one name in m",
+        '{"n": {"k": {"x": 1, "x": 2}}}': "it has several values of one name in n",
+        '{"ID": 1}': "the columns of the schema are spelt otherwise: ID",
+        '{"id": 1, "id": 2}': "it has several values of one name",
+    }
+    drop.put("a.jsonl", "\n".join([*good, *bad]))
+    read = drop.read(
+        "id INT, o STRUCT<x: INT, y: STRUCT<z: INT>>, a ARRAY<STRUCT<x: INT>>, m MAP<STRING, INT>,"
+        " n MAP<STRING, STRUCT<x: INT>>"
+    )
+    assert dict(plain(read.malformed, "_text", "_reason")) == bad
+    assert plain(read.rows, "id", "o.x", "o.y.z", "n.k.x") == [
+        (1, 1, 2, None),
+        (2, 1, None, None),
+        (3, None, None, 3),
+    ]

@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.credentials import Secrets
-from goldsmith.engine.readers import schemas
-from goldsmith.engine.readers.errors import BadSchema, FileVanished, SchemaUnreachable
-from goldsmith.engine.readers.files import read_files
-from goldsmith.planning.files import list_files
-from goldsmith.planning.places import Places
+from goldsmith.engine.read import schemas
+from goldsmith.engine.read.errors import BadSchema, FileVanished, SchemaUnreachable
+from goldsmith.engine.read.files import read_files
 from goldsmith.settings.settings import Settings
+from goldsmith.storage.files import list_files
+from goldsmith.storage.storage import Storage
 from servers import s3 as s3_server
 from servers.s3 import ACCESS_KEY, REGION, S3, SECRET_KEY
 
@@ -32,7 +32,7 @@ def s3() -> Iterator[S3]:
 
 
 @pytest.fixture(scope="module")
-def aws(s3: S3, tmp_path_factory: pytest.TempPathFactory) -> Places:
+def aws(s3: S3, tmp_path_factory: pytest.TempPathFactory) -> Storage:
     """Places of an environment on that server."""
     folder = tmp_path_factory.mktemp("aws")
     (folder / "goldsmith.toml").write_text(f"""
@@ -47,7 +47,7 @@ def aws(s3: S3, tmp_path_factory: pytest.TempPathFactory) -> Places:
     """)
     environ = {"KEY": ACCESS_KEY, "SECRET": SECRET_KEY}
     settings = Settings.load(environ, project=folder, environment=None, cwd=folder)
-    return Places(settings, Secrets(environ))
+    return Storage(settings, Secrets(environ))
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def register(glue: Any) -> Register:
 
 
 def test_the_newest_version_of_a_registered_schema_is_used(
-    spark: SparkSession, aws: Places, glue: Any, register: Register
+    spark: SparkSession, aws: Storage, glue: Any, register: Register
 ) -> None:
     arn = register("orders", "AVRO", json.dumps({**AVRO, "fields": AVRO["fields"][:1]}))
     source = Source(source_id="orders", schema_arn=arn)
@@ -89,13 +89,13 @@ def test_the_newest_version_of_a_registered_schema_is_used(
 
 
 def test_a_registered_json_schema_is_used(
-    spark: SparkSession, aws: Places, register: Register
+    spark: SparkSession, aws: Storage, register: Register
 ) -> None:
     arn = register("events", "JSON", json.dumps(JSON_SCHEMA))
     assert schemas.declared(Source(source_id="e", schema_arn=arn), aws) == ddl(JSON_DDL)
 
 
-def test_a_table_of_the_data_catalog_is_used(spark: SparkSession, aws: Places, glue: Any) -> None:
+def test_a_table_of_the_data_catalog_is_used(spark: SparkSession, aws: Storage, glue: Any) -> None:
     glue.create_database(DatabaseInput={"Name": "shop"})
     columns = [
         {"Name": "id", "Type": "bigint"},
@@ -112,7 +112,11 @@ def test_a_table_of_the_data_catalog_is_used(spark: SparkSession, aws: Places, g
         },
     )
     arn = f"arn:aws:glue:{REGION}:123456789012:table/shop/orders"
-    assert schemas.declared(Source(source_id="o", schema_arn=arn), aws) == ddl(
+    found = schemas.declared(Source(source_id="o", schema_arn=arn), aws)
+    assert found is not None
+    assert found["code"].metadata == {"max_length": 10}
+    found["code"].metadata = {}
+    assert found == ddl(
         "id BIGINT, paid DECIMAL(12, 2), code STRING, who STRUCT<name: STRING, tags: ARRAY<STRING>>"
     )
     for wrong in ("table/shop/nope", "table/orders", "schema/shop/nope"):
@@ -126,14 +130,14 @@ def test_a_registry_that_does_not_answer_may_pass(tmp_path_factory: pytest.TempP
     (folder / "goldsmith.toml").write_text('[schemas]\nglue_endpoint = "http://127.0.0.1:1"\n')
     environ = {"KEY": "k"}
     settings = Settings.load(environ, project=folder, environment=None, cwd=folder)
-    away = Places(settings, Secrets(environ))
+    away = Storage(settings, Secrets(environ))
     with pytest.raises(SchemaUnreachable) as caught:
         schemas.declared(Source(source_id="o", schema_arn=ARN), away)
     assert caught.value.transient
 
 
 def test_the_beginnings_of_files_are_read_over_http(
-    spark: SparkSession, aws: Places, s3: S3
+    spark: SparkSession, aws: Storage, s3: S3
 ) -> None:
     import gzip
 
@@ -153,7 +157,7 @@ def test_the_beginnings_of_files_are_read_over_http(
         schemas.infer(spark, source, gone, aws)
 
 
-def test_files_are_read_over_http(spark: SparkSession, aws: Places, s3: S3) -> None:
+def test_files_are_read_over_http(spark: SparkSession, aws: Storage, s3: S3) -> None:
     s3.client().put_object(Bucket="company", Key="in/a +b.jsonl", Body=b'{"id": 1}\n{"id"\n')
     storage = {
         "fs.s3a.endpoint": s3.endpoint,
@@ -168,3 +172,40 @@ def test_files_are_read_over_http(spark: SparkSession, aws: Places, s3: S3) -> N
     assert plain(read.malformed, "_text", "_source_file") == [
         ('{"id"', "s3://company/in/a +b.jsonl")
     ]
+
+
+def test_a_prefix_is_a_folder_and_takes_no_neighbour(aws: Storage, s3: S3) -> None:
+    client = s3.client()
+    keys = [
+        "orders/1.csv",
+        "orders/day=1/2.csv",
+        "orders2024.csv",
+        "orders-old/3.csv",
+        "orders.csv",
+    ]
+    for key in (*keys, "orders/", "orders/_tmp/4.csv"):
+        client.put_object(Bucket="company", Key=f"prefix/{key}", Body=b"id\n1\n")
+
+    def listed(location: str) -> list[str]:
+        return [file.path for file in list_files(location, aws)]
+
+    inside = ["s3://company/prefix/orders/1.csv", "s3://company/prefix/orders/day=1/2.csv"]
+    assert listed("s3://company/prefix/orders") == inside
+    assert listed("s3://company/prefix/orders/") == inside
+    assert listed("s3://company/prefix/orders.csv") == ["s3://company/prefix/orders.csv"]
+    assert listed("s3://company/prefix/orders2024") == []
+    # A file and a folder of one name are both of it.
+    client.put_object(Bucket="company", Key="prefix/orders", Body=b"id\n1\n")
+    assert listed("s3://company/prefix/orders") == ["s3://company/prefix/orders", *inside]
+
+
+def test_staging_takes_no_neighbour_away(aws: Storage, s3: S3) -> None:
+    from goldsmith.storage import staging
+
+    client = s3.client()
+    for key in ("staging/1/a.parquet", "staging/10/a.parquet", "staging/1-in/a.parquet"):
+        client.put_object(Bucket="company", Key=key, Body=b"x")
+    staging.remove(aws, "s3://company/staging/1")
+    assert not staging.exists(aws, "s3://company/staging/1")
+    assert staging.files(aws, "s3://company/staging/10") == ["s3://company/staging/10/a.parquet"]
+    assert staging.exists(aws, "s3://company/staging/1-in")

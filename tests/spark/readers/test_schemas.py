@@ -9,33 +9,35 @@ from drop import Drop, ddl, plain
 from pyspark.sql import SparkSession
 
 from goldsmith.catalog.datasets import Source
-from goldsmith.engine.readers import schemas
-from goldsmith.engine.readers.errors import BadSchema
-from goldsmith.engine.readers.glue import Arn
-from goldsmith.engine.readers.schemas import merge_inferred
-from goldsmith.planning.places import Places
+from goldsmith.engine.read import schemas
+from goldsmith.engine.read.errors import BadSchema
+from goldsmith.engine.read.glue import Arn
+from goldsmith.engine.read.schemas import merge_inferred
+from goldsmith.storage.storage import Storage
 
 ARN = "arn:aws:glue:us-east-1:123456789012:schema/shop/orders"
 
 
-def said(text: str) -> Source:
+def source_with(text: str) -> Source:
     return Source(source_id="orders", declared_schema=text)
 
 
-def test_a_declared_schema_comes_first(spark: SparkSession, places: Places) -> None:
+def test_a_declared_schema_comes_first(spark: SparkSession, storage: Storage) -> None:
     source = Source(source_id="orders", declared_schema="id BIGINT NOT NULL", schema_arn=ARN)
-    found = schemas.find(source, places)
+    found = schemas.find(source, storage)
     assert found is not None
     assert found.origin == "declared_schema"
     assert found.schema == ddl("id BIGINT")
-    assert schemas.declared(Source(source_id="orders"), places) is None
+    assert schemas.declared(Source(source_id="orders"), storage) is None
 
 
-def test_a_schema_may_be_declared_as_sparks_json(spark: SparkSession, places: Places) -> None:
+def test_a_schema_may_be_declared_as_sparks_json(spark: SparkSession, storage: Storage) -> None:
     schema = ddl("id BIGINT, at ARRAY<TIMESTAMP>, m MAP<STRING, VARCHAR(3)>")
-    assert schemas.declared(said(schema.json()), places) == ddl(
-        "id BIGINT, at ARRAY<TIMESTAMP>, m MAP<STRING, STRING>"
-    )
+    found = schemas.declared(source_with(schema.json()), storage)
+    assert found is not None
+    expected = ddl("id BIGINT, at ARRAY<TIMESTAMP>, m MAP<STRING, STRING>")
+    assert found.simpleString() == expected.simpleString()
+    assert found["m"].metadata == {"max_length": 3}
 
 
 @pytest.mark.parametrize(
@@ -49,10 +51,10 @@ def test_a_schema_may_be_declared_as_sparks_json(spark: SparkSession, places: Pl
     ],
 )
 def test_a_schema_that_means_nothing_is_refused_with_what_was_meant(
-    spark: SparkSession, places: Places, text: str, cause: str, hint: str
+    spark: SparkSession, storage: Storage, text: str, cause: str, hint: str
 ) -> None:
     with pytest.raises(BadSchema, match="declared_schema of source 'orders'") as caught:
-        schemas.declared(said(text), places)
+        schemas.declared(source_with(text), storage)
     assert cause in str(caught.value)
     assert hint in caught.value.hint
 
@@ -73,24 +75,24 @@ def test_a_schema_that_means_nothing_is_refused_with_what_was_meant(
     ],
 )
 def test_a_file_named_as_the_arn_ends_stands_for_it(
-    spark: SparkSession, places: Places, name: str, text: str
+    spark: SparkSession, storage: Storage, name: str, text: str
 ) -> None:
-    file = places.settings.schemas.folder / name
+    file = storage.settings.schemas.folder / name
     file.parent.mkdir(exist_ok=True)
     file.write_text(text)
     try:
         for arn in (ARN, "arn:aws:glue:...:schema/orders"):
-            found = schemas.find(Source(source_id="orders", schema_arn=arn), places)
+            found = schemas.find(Source(source_id="orders", schema_arn=arn), storage)
             assert found == (ddl("id BIGINT"), str(file))
     finally:
         file.unlink()
 
 
 def test_an_arn_that_leads_nowhere_here_is_a_warning(
-    places: Places, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(logging.getLogger("goldsmith"), "propagate", True)
-    assert schemas.declared(Source(source_id="orders", schema_arn=ARN), places) is None
+    assert schemas.declared(Source(source_id="orders", schema_arn=ARN), storage) is None
     assert "it is inferred from the files" in caplog.text
 
 

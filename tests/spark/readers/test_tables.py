@@ -8,10 +8,10 @@ import pytest
 from drop import ddl, plain
 from pyspark.sql import SparkSession
 
-from goldsmith.engine.addresses import spark_address
-from goldsmith.engine.lake import LakeTable
-from goldsmith.engine.readers.tables import Kind, TableRead, read_new
-from goldsmith.planning.places import Places
+from goldsmith.engine.lake.lake_table import LakeTable
+from goldsmith.engine.read.tables import ReadKind, TableRead, read_new
+from goldsmith.storage.spark_addresses import spark_address
+from goldsmith.storage.storage import Storage
 
 _NUMBERS = itertools.count()
 
@@ -30,9 +30,9 @@ class Table(LakeTable):
         )
         return self.now
 
-    def forget(self, snapshot: str, places: Places) -> None:
+    def forget(self, snapshot: str, storage: Storage) -> None:
         """Expire one snapshot; pyiceberg does it in a moment, and leaves the files."""
-        lake = places.lake()
+        lake = storage.lake()
         assert lake is not None
         found = lake.load_table(self.parts[1:])
         found.maintenance.expire_snapshots().by_id(int(snapshot)).commit()
@@ -46,10 +46,10 @@ class Table(LakeTable):
 
 
 @pytest.fixture
-def table(spark: SparkSession, places: Places) -> Table:
+def table(spark: SparkSession, storage: Storage) -> Table:
     """A table of ids and texts that holds (1, 'a') and (2, 'b')."""
     made = Table(spark, "silver", f"table_{next(_NUMBERS)}")
-    location = spark_address(places, f"s3://company/silver/{made.parts[-1]}")
+    location = spark_address(storage, f"s3://company/silver/{made.parts[-1]}")
     made.create(ddl("id BIGINT, v STRING"), location=location, partition_by=(), properties={})
     made.sql("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     return made
@@ -66,13 +66,13 @@ def test_a_table_read_for_the_first_time_is_read_in_full_as_it_was(table: Table)
     first = table.now
     table.sql("INSERT INTO t VALUES (3, 'c')")
     read = table.new(None, first)
-    assert (read.kind, read.because) == (Kind.ALL, "it was not read before")
+    assert (read.kind, read.because) == (ReadKind.ALL, "it was not read before")
     assert plain(read.rows) == [(1, "a"), (2, "b")]
 
 
 def test_nothing_is_new_of_a_table_that_stayed_the_same(table: Table) -> None:
     read = table.new(table.now)
-    assert read.kind is Kind.NOTHING
+    assert read.kind is ReadKind.NOTHING
     assert plain(read.rows) == []
 
 
@@ -82,7 +82,7 @@ def test_appended_rows_are_new_and_compaction_brings_none(table: Table) -> None:
     compacted = table.call("rewrite_data_files", "options => map('rewrite-all', 'true')")
     assert compacted != second
     third = table.sql("INSERT INTO t VALUES (4, 'd')")
-    assert table.new(first).kind is Kind.APPENDED
+    assert table.new(first).kind is ReadKind.APPENDED
     assert plain(table.new(first).rows) == [(3, "c"), (4, "d")]
     assert plain(table.new(first, second).rows) == [(3, "c")]
     assert plain(table.new(second, compacted).rows) == []
@@ -94,7 +94,7 @@ def test_a_merge_brings_what_it_inserted_and_what_it_updated(table: Table) -> No
     table.sql(MERGE)
     read = table.new(first)
     assert (read.kind, read.because) == (
-        Kind.CHANGED,
+        ReadKind.CHANGED,
         "1 snapshots since, with overwrite among them",
     )
     assert read.rows.columns == ["id", "v"]
@@ -115,7 +115,7 @@ def test_an_overwrite_brings_the_rows_that_were_not_there(table: Table) -> None:
     first = table.now
     table.sql("INSERT OVERWRITE t VALUES (1, 'a'), (8, 'n')")
     read = table.new(first)
-    assert read.kind is Kind.CHANGED
+    assert read.kind is ReadKind.CHANGED
     assert plain(read.rows) == [(8, "n")]
 
 
@@ -134,27 +134,27 @@ def test_rows_published_from_a_branch_are_new_and_others_are_not(table: Table) -
     rows = table.spark.sql("SELECT 3L AS id, 'c' AS v")
     table.append(rows, "run_1", "run-1")
     table.append(rows.selectExpr("id + 1 AS id", "v"), "run_1", "run-1")
-    assert table.new(first).kind is Kind.NOTHING
+    assert table.new(first).kind is ReadKind.NOTHING
     table.publish("run_1")
     table.drop_branch("run_1")
     table.create_branch("never")
     table.append(rows, "never", "run-2")
     read = table.new(first)
-    assert read.kind is Kind.APPENDED
+    assert read.kind is ReadKind.APPENDED
     assert plain(read.rows) == [(3, "c"), (4, "c")]
 
 
 def test_a_snapshot_that_expired_still_says_what_was_appended_since(
-    table: Table, places: Places
+    table: Table, storage: Storage
 ) -> None:
     first = table.now
     second = table.sql("INSERT INTO t VALUES (3, 'c')")
     table.sql("INSERT INTO t VALUES (4, 'd')")
     table.call("expire_snapshots", f"snapshot_ids => array({first})")
     assert plain(table.new(first).rows) == [(3, "c"), (4, "d")]
-    table.forget(second, places)
+    table.forget(second, storage)
     read = table.new(first)
-    assert read.kind is Kind.ALL
+    assert read.kind is ReadKind.ALL
     assert "has expired" in read.because
     assert plain(read.rows) == [(1, "a"), (2, "b"), (3, "c"), (4, "d")]
 
@@ -164,7 +164,7 @@ def test_changes_since_a_snapshot_that_expired_are_everything(table: Table) -> N
     table.sql(MERGE)
     table.call("expire_snapshots", f"snapshot_ids => array({first})")
     read = table.new(first)
-    assert read.kind is Kind.ALL
+    assert read.kind is ReadKind.ALL
     assert "has expired" in read.because
     assert plain(read.rows) == [(1, "a"), (2, "B"), (9, "n")]
 
@@ -174,11 +174,11 @@ def test_a_table_that_was_restored_is_read_in_full(table: Table) -> None:
     second = table.sql("INSERT INTO t VALUES (3, 'c')")
     table.call("rollback_to_snapshot", f"snapshot_id => {first}")
     read = table.new(second)
-    assert read.kind is Kind.ALL
+    assert read.kind is ReadKind.ALL
     assert "restored or rebuilt" in read.because
     assert plain(read.rows) == [(1, "a"), (2, "b")]
     table.sql("INSERT INTO t VALUES (5, 'e')")
-    assert table.new(second).kind is Kind.ALL
+    assert table.new(second).kind is ReadKind.ALL
     assert plain(table.new(first).rows) == [(5, "e")]
 
 
@@ -186,7 +186,7 @@ def test_a_table_that_was_rebuilt_is_read_in_full(table: Table) -> None:
     first = table.now
     table.sql("CREATE OR REPLACE TABLE t USING iceberg AS SELECT 1L AS id, 'z' AS v")
     read = table.new(first)
-    assert read.kind is Kind.ALL
+    assert read.kind is ReadKind.ALL
     assert plain(read.rows) == [(1, "z")]
 
 
@@ -194,9 +194,9 @@ def test_changes_of_a_table_with_a_map_are_everything(table: Table) -> None:
     table.sql("ALTER TABLE t ADD COLUMNS (more STRUCT<m: MAP<STRING, INT>>)")
     first = table.now
     appended = table.sql("INSERT INTO t VALUES (3, 'c', named_struct('m', map('k', 1)))")
-    assert table.new(first).kind is Kind.APPENDED
+    assert table.new(first).kind is ReadKind.APPENDED
     table.sql("DELETE FROM t WHERE id = 1")
     read = table.new(appended)
-    assert read.kind is Kind.ALL
+    assert read.kind is ReadKind.ALL
     assert "MAP in 'more'" in read.because
     assert plain(read.rows, "id") == [2, 3]

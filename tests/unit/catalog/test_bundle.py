@@ -13,13 +13,13 @@ import pytest
 from goldsmith.catalog import bundle
 from goldsmith.catalog.bundle import LONGEST_KEY, Bundle, export
 from goldsmith.catalog.datasets import Source, Target
-from goldsmith.catalog.documents import BadFiles, files_of
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.schema import DECLARED
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.catalog.yaml_documents import BadFiles, files_of
 from seed import YAML
 
 
@@ -33,8 +33,8 @@ def problems(*texts: str) -> list[str]:
     return [str(problem) for problem in raised.value.problems]
 
 
-def snapshot(*rows: Row) -> Snapshot:
-    return Snapshot(
+def snapshot(*rows: Row) -> CatalogRows:
+    return CatalogRows(
         1,
         {kind.table.name: {row.key: row for row in rows if type(row) is kind} for kind in DECLARED},
     )
@@ -56,7 +56,7 @@ def test_the_seeds_yaml_is_accepted_word_for_word() -> None:
 
 def test_a_bundle_knows_where_each_row_was_said() -> None:
     found = load("targets:\n  - target_id: a\n\n  - target_id: b\n", "targets: [{target_id: c}]")
-    assert found.places == {
+    assert found.positions == {
         ("targets", ("a",)): "1.yaml:2",
         ("targets", ("b",)): "1.yaml:4",
         ("targets", ("c",)): "2.yaml:1",
@@ -218,7 +218,7 @@ def test_everything_wrong_in_every_file_is_said_at_once() -> None:
 stage: []
 """
     assert problems(first, "targets: [1, {target_id: [a]}]", "sources: [") == [
-        "1.yaml:6: 'owner' is said twice; first in line 5",
+        "1.yaml:6: 'owner' is defined twice; first in line 5",
         "1.yaml:3: pipelines.enabled has to be true or false, not 'maybe'",
         "1.yaml:4: pipelines.sla_minutes has to be a whole number, not 'soon'",
         "1.yaml:5: a row of 'pipelines' needs 'pipeline_id'",
@@ -230,27 +230,27 @@ stage: []
 
 
 def test_the_same_row_in_two_files_is_said_with_both_places() -> None:
-    said = problems("targets:\n  - target_id: a", "\ntargets:\n  - target_id: a\n    type: s3")
-    assert said == ["2.yaml:3: targets 'a' is said twice; first in 1.yaml:2"]
+    found = problems("targets:\n  - target_id: a", "\ntargets:\n  - target_id: a\n    type: s3")
+    assert found == ["2.yaml:3: targets 'a' is defined twice; first in 1.yaml:2"]
 
 
 def test_the_same_row_twice_in_one_file_is_said_too() -> None:
     row = "{pipeline_id: a, stage_order: 1}"
     assert problems(f"stages:\n- {row}\n- {row}") == [
-        "1.yaml:3: stages 'a/1' is said twice; first in 1.yaml:2"
+        "1.yaml:3: stages 'a/1' is defined twice; first in 1.yaml:2"
     ]
 
 
 def test_a_folder_and_standard_input_are_one_catalog(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "a.yaml").write_text("pipelines: [{pipeline_id: a}]")
-    said = {"pipelines": [{"pipeline_id": "b😀"}], "targets": None}
-    (tmp_path / "deep" / "b.json").write_text(json.dumps(said, indent="\t"))
+    declared = {"pipelines": [{"pipeline_id": "b😀"}], "targets": None}
+    (tmp_path / "deep" / "b.json").write_text(json.dumps(declared, indent="\t"))
     stdin = io.StringIO(json.dumps({"pipelines": [{"pipeline_id": "c\U0001d538"}]}, indent="\t"))
     found = bundle.load(files_of([str(tmp_path), "-"], stdin))
     assert sorted(found.rows[Pipeline]) == [("a",), ("b😀",), ("c𝔸",)]
-    assert found.places["pipelines", ("b😀",)].endswith("b.json:3")
-    assert found.places["pipelines", ("c𝔸",)] == "<stdin>:3"
+    assert found.positions["pipelines", ("b😀",)].endswith("b.json:3")
+    assert found.positions["pipelines", ("c𝔸",)] == "<stdin>:3"
 
 
 def test_a_file_that_is_not_utf_8_does_not_hide_what_is_wrong_in_the_others(tmp_path: Path) -> None:
@@ -290,7 +290,7 @@ stages:
 
 
 @pytest.mark.parametrize(
-    ("said", "means"),
+    ("text", "means"),
     [
         ("2026-01-31", datetime(2026, 1, 31, tzinfo=UTC)),
         ("2026-01-31 08:00", datetime(2026, 1, 31, 8, tzinfo=UTC)),
@@ -298,8 +298,8 @@ stages:
         ("2026-01-31T10:00:00.5+02:00", datetime(2026, 1, 31, 8, 0, 0, 500_000, tzinfo=UTC)),
     ],
 )
-def test_times_are_read_with_their_zone_and_without_one_in_utc(said: str, means: datetime) -> None:
-    row = f"{{entity_type: source, entity_id: a, flag_name: enabled, ends_at: {said!r}}}"
+def test_times_are_read_with_their_zone_and_without_one_in_utc(text: str, means: datetime) -> None:
+    row = f"{{entity_type: source, entity_id: a, flag_name: enabled, ends_at: {text!r}}}"
     [flag] = load(f"control_flags: [{row}]").rows[Flag].values()
     assert flag.ends_at == means  # type: ignore[attr-defined]
 
@@ -321,8 +321,8 @@ def test_a_policy_in_json_is_the_mapping_it_says() -> None:
 
 def test_the_longest_key_is_accepted_and_no_longer_one() -> None:
     assert load(f"targets: [{{target_id: {'x' * LONGEST_KEY}}}]").size == 1
-    [said] = problems(f"targets: [{{target_id: {'x' * (LONGEST_KEY + 1)}}}]")
-    assert said.endswith("has to be 1 to 255 characters long, not 256")
+    [problem] = problems(f"targets: [{{target_id: {'x' * (LONGEST_KEY + 1)}}}]")
+    assert problem.endswith("has to be 1 to 255 characters long, not 256")
 
 
 @pytest.mark.parametrize(
@@ -337,8 +337,8 @@ def test_the_longest_key_is_accepted_and_no_longer_one() -> None:
     ],
 )
 def test_megabytes_in_the_wrong_place_are_said_in_one_short_line(text: str) -> None:
-    [said] = problems(text.replace("{long}", "x" * 10_000_000))
-    assert len(said) < 300
+    [problem] = problems(text.replace("{long}", "x" * 10_000_000))
+    assert len(problem) < 300
 
 
 #: One row of each table with something in every column that files hold.
@@ -356,8 +356,8 @@ FULL: tuple[Row, ...] = tuple(
                 "names": ("a", "b,c"),
                 "policy": {"columns": "freeze"},
             }[column.kind.value]
-            if not column.words
-            else column.words[-1]
+            if not column.choices
+            else column.choices[-1]
             for column in kind.table.in_files
             if not column.generated
         }
@@ -370,7 +370,7 @@ def test_every_column_of_every_table_survives_export_and_load() -> None:
     rows = snapshot(*FULL)
     found = bundle.load([("export.yaml", export(rows))])
     assert found.rows == {kind: rows.table(kind) for kind in DECLARED}
-    assert export(Snapshot(1, {k.table.name: v for k, v in found.rows.items()})) == export(rows)
+    assert export(CatalogRows(1, {k.table.name: v for k, v in found.rows.items()})) == export(rows)
 
 
 def test_an_export_says_no_more_than_it_has_to() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from goldsmith.catalog.documents import (
+from goldsmith.catalog.yaml_documents import (
     MOST_ALIASED,
     MOST_LEVELS,
     BadFiles,
@@ -102,7 +102,7 @@ def test_aliases_stand_for_what_they_name() -> None:
     [
         ("a: [1\nb: 2", "a.yaml:2: this is not YAML"),
         ("a: 1\n\tb: 2", "a.yaml:2: this is not YAML"),
-        ("a: 1\na: 2\na: 3", "a.yaml:2: 'a' is said twice; first in line 1"),
+        ("a: 1\na: 2\na: 3", "a.yaml:2: 'a' is defined twice; first in line 1"),
         ("a: 1\nb: *x", "a.yaml:2: nothing is called &x before this"),
         ("a: &x [*x]", "a.yaml:1: nothing is called &x before this"),
         ("a: &x 1\n---\nb: *x", "a.yaml:3: nothing is called &x before this"),
@@ -138,17 +138,17 @@ def test_a_few_thousand_aliases_are_fine() -> None:
 
 def test_a_name_of_megabytes_is_cut_in_the_sentence() -> None:
     long = "x" * 1_000_000
-    [said] = problems(f"? {long}\n: 1\n? {long}\n: 2\n")
-    assert len(said) < 200
+    [problem] = problems(f"? {long}\n: 1\n? {long}\n: 2\n")
+    assert len(problem) < 200
 
 
 def test_json_may_be_indented_by_tabs() -> None:
-    said = {"pipelines": [{"pipeline_id": "orders"}]}
-    assert value(json.dumps(said, indent="\t"), "a.json") == said
+    declared = {"pipelines": [{"pipeline_id": "orders"}]}
+    assert value(json.dumps(declared, indent="\t"), "a.json") == declared
 
 
 @pytest.mark.parametrize(
-    "said",
+    "written",
     [
         "😀 and 𝔸",
         'a\tb\nc\\d/e"f',
@@ -166,12 +166,12 @@ def test_json_may_be_indented_by_tabs() -> None:
     ids=ascii,
 )
 @pytest.mark.parametrize("ensure_ascii", [True, False])
-def test_what_python_writes_as_json_is_read_as_it_was(said: Any, ensure_ascii: bool) -> None:
-    text = json.dumps({"key": said}, ensure_ascii=ensure_ascii)
+def test_what_python_writes_as_json_is_read_as_it_was(written: Any, ensure_ascii: bool) -> None:
+    text = json.dumps({"key": written}, ensure_ascii=ensure_ascii)
     for file in ("a.json", "<stdin>"):
         found = value(text, file)["key"]
-        assert found == said
-        assert type(found) is type(said) or isinstance(said, dict)
+        assert found == written
+        assert type(found) is type(written) or isinstance(written, dict)
 
 
 def test_json_may_escape_its_slashes() -> None:
@@ -242,8 +242,8 @@ def test_sql_is_written_as_a_block_people_can_read() -> None:
 
 
 def test_other_yaml_readers_read_what_we_write() -> None:
-    said = {"a": ["1e5", 1e5, "yes", True, None, "2026-01-31", "x\ny\n"]}
-    assert yaml.safe_load(write(said)) == said
+    written = {"a": ["1e5", 1e5, "yes", True, None, "2026-01-31", "x\ny\n"]}
+    assert yaml.safe_load(write(written)) == written
 
 
 def files(tmp_path: Path, **texts: str) -> None:

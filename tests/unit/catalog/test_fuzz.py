@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from goldsmith.catalog import bundle
 from goldsmith.catalog.bundle import Bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.catalog.columns import Kind
-from goldsmith.catalog.documents import files_of
+from goldsmith.catalog.columns import ColumnKind
 from goldsmith.catalog.pipelines import Pipeline
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
+from goldsmith.catalog.yaml_documents import files_of
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning import applying
-from goldsmith.planning.surveyor import Surveyor
+from goldsmith.planning import apply_files
+from goldsmith.planning.catalog_indexer import CatalogIndexer
 from seed import YAML
 
 MANY = settings(
@@ -124,21 +124,21 @@ def test_random_yaml_punctuation_ends_in_rows_or_a_coded_error(text: str, folder
 
 
 @MANY
-@given(place=st.integers(0, len(YAML)), cut=st.integers(0, 40), put=st.text(max_size=8))
+@given(position=st.integers(0, len(YAML)), cut=st.integers(0, 40), put=st.text(max_size=8))
 def test_the_seeds_yaml_with_a_piece_torn_out_ends_in_rows_or_a_coded_error(
-    place: int, cut: int, put: str, folder: Path
+    position: int, cut: int, put: str, folder: Path
 ) -> None:
-    torn = YAML[:place] + put + YAML[place + cut :]
+    torn = YAML[:position] + put + YAML[position + cut :]
     ends_well(torn.encode("utf-8", "surrogatepass"), folder)
 
 
 @MANY
-@given(said=tables_like)
+@given(declared=tables_like)
 def test_anything_in_every_field_ends_in_rows_or_a_coded_error(
-    said: dict[str, Any], folder: Path
+    declared: dict[str, Any], folder: Path
 ) -> None:
-    ends_well(json.dumps(said).encode(), folder, "a.json")
-    ends_well(yaml.safe_dump(said, allow_unicode=True).encode("utf-8", "surrogatepass"), folder)
+    ends_well(json.dumps(declared).encode(), folder, "a.json")
+    ends_well(yaml.safe_dump(declared, allow_unicode=True).encode("utf-8", "surrogatepass"), folder)
 
 
 @pytest.mark.parametrize(
@@ -203,57 +203,58 @@ def test_ten_megabytes_end_in_rows_or_a_coded_error(text: str, folder: Path) -> 
 @pytest.mark.parametrize("kind", DECLARED, ids=lambda kind: kind.table.name)
 @pytest.mark.parametrize("text", ODD_TEXTS[:-1], ids=ascii)
 def test_odd_text_in_every_field_is_kept_as_it_is(kind: Any, text: str, folder: Path) -> None:
-    said = {
-        column.name: {Kind.NAMES: [text], Kind.MAP: {text: text}}.get(column.kind, text)
+    declared = {
+        column.name: {ColumnKind.NAMES: [text], ColumnKind.MAP: {text: text}}.get(column.kind, text)
         for column in kind.table.in_files
-        if column.kind in (Kind.TEXT, Kind.NAMES, Kind.MAP, Kind.POLICY) and not column.words
+        if column.kind in (ColumnKind.TEXT, ColumnKind.NAMES, ColumnKind.MAP, ColumnKind.POLICY)
+        and not column.choices
     }
-    said |= {
-        column.name: column.words[0] if column.words else 1
+    declared |= {
+        column.name: column.choices[0] if column.choices else 1
         for column in kind.table.in_files
-        if column.is_key and (column.words or column.kind is Kind.WHOLE)
+        if column.is_key and (column.choices or column.kind is ColumnKind.WHOLE)
     }
-    found = ends_well(json.dumps({kind.table.name: [said]}).encode(), folder, "a.json")
+    found = ends_well(json.dumps({kind.table.name: [declared]}).encode(), folder, "a.json")
     assert isinstance(found, Bundle)
     [row] = found.rows[kind].values()
     plain = row.as_plain()
-    assert {name: plain[name] for name in said} == said
+    assert {name: plain[name] for name in declared} == declared
 
 
 @pytest.fixture(scope="module")
-def surveyor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Surveyor]:
+def catalog_indexer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogIndexer]:
     """One catalog that every example is applied to."""
     file = tmp_path_factory.mktemp("fuzz") / "catalog.db"
     catalog = Catalog.open(f"sqlite:///{file}", create=True)
-    yield Surveyor(catalog)
+    yield CatalogIndexer(catalog)
     catalog.close()
 
 
-def applied_or_unchanged(content: bytes, folder: Path, surveyor: Surveyor) -> None:
+def applied_or_unchanged(content: bytes, folder: Path, catalog_indexer: CatalogIndexer) -> None:
     """A file either is in the catalog afterwards, or the catalog is as it was."""
-    catalog = surveyor.catalog
+    catalog = catalog_indexer.catalog
     before = catalog.snapshot()
     found = ends_well(content, folder, "a.json")
     if isinstance(found, Bundle):
         try:
-            proposal = applying.propose(surveyor, found)
-            applying.apply(surveyor, found, proposal, actor="fuzz", reason=None)
+            proposal = apply_files.propose(catalog_indexer, found)
+            apply_files.apply(catalog_indexer, found, proposal, actor="fuzz", reason=None)
         except GoldsmithError as error:
             found = showable(error)
     after = Catalog(catalog.engine).snapshot()
     assert catalog.snapshot().tables == after.tables
     if isinstance(found, Bundle):
-        assert not applying.difference(found, after)
+        assert not apply_files.difference(found, after)
     else:
         assert after.tables == before.tables
 
 
 @SOME
-@given(said=tables_like)
+@given(declared=tables_like)
 def test_what_is_accepted_is_applied_as_it_is_or_not_at_all(
-    said: dict[str, Any], folder: Path, surveyor: Surveyor
+    declared: dict[str, Any], folder: Path, catalog_indexer: CatalogIndexer
 ) -> None:
-    applied_or_unchanged(json.dumps(said).encode(), folder, surveyor)
+    applied_or_unchanged(json.dumps(declared).encode(), folder, catalog_indexer)
 
 
 nested = st.dictionaries(texts, values, max_size=3)
@@ -275,9 +276,9 @@ def test_odd_words_in_rows_are_applied_as_they_are_or_not_at_all(
     tags: list[str],
     sql: str,
     folder: Path,
-    surveyor: Surveyor,
+    catalog_indexer: CatalogIndexer,
 ) -> None:
-    said = {
+    declared = {
         "pipelines": [{"pipeline_id": name, "description": text, "tags": tags, "schedule": text}],
         "stages": [
             {
@@ -297,22 +298,24 @@ def test_odd_words_in_rows_are_applied_as_they_are_or_not_at_all(
         "dataset_lineage": [{"from_dataset_id": name, "to_dataset_id": name}],
         "healing_actions": [{"error_code": name, "action_script": text, "settings": options}],
     }
-    applied_or_unchanged(json.dumps(said).encode(), folder, surveyor)
+    applied_or_unchanged(json.dumps(declared).encode(), folder, catalog_indexer)
 
 
 @pytest.mark.parametrize(
     "sql", [TEN_MEGABYTES, "SELECT " + "(" * 100_000, "SELECT 1" + " UNION SELECT 1" * 20_000]
 )
 def test_sql_of_megabytes_is_an_error_or_a_row_and_never_a_crash(
-    sql: str, folder: Path, surveyor: Surveyor
+    sql: str, folder: Path, catalog_indexer: CatalogIndexer
 ) -> None:
     stage = {"pipeline_id": "long", "stage_order": 1, "target_id": "a", "transform_sql": sql}
-    applied_or_unchanged(json.dumps({"stages": [stage]}).encode(), folder, surveyor)
+    applied_or_unchanged(json.dumps({"stages": [stage]}).encode(), folder, catalog_indexer)
 
 
-def test_a_description_of_ten_megabytes_is_kept(folder: Path, surveyor: Surveyor) -> None:
-    said = {"pipelines": [{"pipeline_id": "wordy", "description": TEN_MEGABYTES}]}
-    applied_or_unchanged(json.dumps(said).encode(), folder, surveyor)
-    row = surveyor.catalog.snapshot().get(Pipeline, "wordy")
+def test_a_description_of_ten_megabytes_is_kept(
+    folder: Path, catalog_indexer: CatalogIndexer
+) -> None:
+    declared = {"pipelines": [{"pipeline_id": "wordy", "description": TEN_MEGABYTES}]}
+    applied_or_unchanged(json.dumps(declared).encode(), folder, catalog_indexer)
+    row = catalog_indexer.catalog.snapshot().get(Pipeline, "wordy")
     assert row is not None
     assert row.description == TEN_MEGABYTES

@@ -7,9 +7,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from goldsmith.catalog.bundle import load
-from goldsmith.catalog.documents import BadFiles
 from goldsmith.catalog.json_schema import json_schema
 from goldsmith.catalog.schema import DECLARED
+from goldsmith.catalog.yaml_documents import BadFiles
 from seed import YAML
 
 VALIDATOR = Draft202012Validator(json_schema())

@@ -5,13 +5,17 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import pytest
 
 from goldsmith.checks.check import CHECKS, EVERY_CHECK, Cost, dataset_check, row_check
 from goldsmith.checks.field import Field, Number
+from goldsmith.checks.outcome import CheckOutcome
 from goldsmith.checks.patterns import why_not
+from goldsmith.checks.planned_check import planned
+from goldsmith.checks.summary import Summary
 
 
 @pytest.mark.parametrize(
@@ -118,7 +122,7 @@ def test_what_the_evaluation_hands_in_is_no_setting() -> None:
         return [str(rows), *columns]
 
     assert list(odd.settings) == ["columns"]
-    assert odd.handed == ("rows",)
+    assert odd.injected == ("rows",)
     assert not odd.is_row_check
     assert odd.cost is Cost.PASS
 
@@ -128,8 +132,8 @@ def test_a_check_knows_which_of_its_settings_name_columns() -> None:
     def odd(column: Number, beside: Sequence[Field] = (), words: Sequence[str] = ()) -> object:
         return column, beside, words
 
-    said = {"column": "a", "beside": ["b", "c.d"], "words": ["e"], "where": "f > 1"}
-    assert list(odd.columns(said)) == ["a", "b", "c.d"]
+    settings = {"column": "a", "beside": ["b", "c.d"], "words": ["e"], "where": "f > 1"}
+    assert list(odd.columns(settings)) == ["a", "b", "c.d"]
     assert odd.settings["column"].usage == "column (a column of numbers, by name)"
 
 
@@ -165,3 +169,16 @@ def test_looking_at_checks_loads_neither_spark_nor_sqlglot() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_summary_names_the_columns_of_each_check() -> None:
+    checks = planned(
+        [
+            {"type": "not_null", "column": "id"},
+            {"type": "unique", "columns": ["id", "day"]},
+            {"type": "row_count", "min": 1},
+        ]
+    )
+    outcomes = [CheckOutcome(planned=check, passed=True) for check in checks]
+    found = Summary.of(outcomes, datetime(2026, 1, 1, tzinfo=UTC)).as_plain()["results"]
+    assert [check["columns"] for check in found] == [["id"], ["id", "day"], []]

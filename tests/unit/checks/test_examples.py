@@ -10,13 +10,13 @@ import yaml
 
 from goldsmith.checks.aliases.translate import names, translated
 from goldsmith.checks.check import CHECKS
-from goldsmith.checks.planned import plan_one
+from goldsmith.checks.planned_check import plan_one
 
 RULES = Path(__file__).parents[3] / "examples" / "checks" / "rules.yaml"
 ENTRIES = [
-    pytest.param(entry, id=f"{rules['rule_set_id']}-{place}")
+    pytest.param(entry, id=f"{rules['rule_set_id']}-{index}")
     for rules in yaml.safe_load(RULES.read_text("utf-8"))["validation_rules"]
-    for place, entry in enumerate(rules["check_def"])
+    for index, entry in enumerate(rules["check_def"])
 ]
 
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from goldsmith.checks.exchange import dbt, great_expectations
-from goldsmith.checks.exchange.reversed import own_settings
+from goldsmith.checks.exchange.reverse_alias import own_settings
 
 RULES: list[dict[str, Any]] = [
     {"type": "not_null", "column": "id"},
@@ -38,7 +39,8 @@ def test_a_suite_read_back_means_the_same() -> None:
         "severity": "critical",
     }
     assert suite["expectations"][3]["kwargs"]["row_condition"] == "amount > 0"
-    back = great_expectations.checks_of(suite)
+    back, unknown = great_expectations.checks_of(suite)
+    assert unknown == []
     assert meaning(back) == meaning(rules)
     assert back[3]["where"] == "amount > 0"
     assert back[4]["severity"] == "warning"
@@ -46,10 +48,10 @@ def test_a_suite_read_back_means_the_same() -> None:
 
 def test_what_becomes_of_broken_rows_comes_back_from_a_suite() -> None:
     suite, _ = great_expectations.suite_of(
-        "orders", [{"type": "not_null", "column": "id", "on_fail": "quarantine", "max_broken": 3}]
+        "orders", [{"type": "not_null", "column": "id", "on_fail": "quarantine"}]
     )
-    (back,) = great_expectations.checks_of(suite)
-    assert (back["on_fail"], back["max_broken"]) == ("quarantine", 3)
+    (back,), _ = great_expectations.checks_of(suite)
+    assert back["on_fail"] == "quarantine"
 
 
 def test_tests_of_dbt_read_back_mean_the_same() -> None:
@@ -78,7 +80,7 @@ def test_tests_of_dbt_read_back_mean_the_same() -> None:
             }
         ],
     }
-    (back,) = dbt.checks_of(schema).values()
+    (back,) = dbt.checks_of(schema)[0].values()
     assert meaning(back) == meaning(RULES[:2] + RULES[3:4])
     assert back[2]["where"] == "amount > 0"
 
@@ -90,7 +92,7 @@ def test_a_reference_goes_to_dbt_and_back() -> None:
     assert left == []
     (test,) = schema["models"][0]["columns"][0]["data_tests"]
     assert test["relationships"]["arguments"]["to"] == "ref('customers')"
-    assert meaning(dbt.checks_of(schema)["orders"]) == meaning([rule])
+    assert meaning(dbt.checks_of(schema)[0]["orders"]) == meaning([rule])
 
 
 def test_older_spellings_of_dbt_are_read() -> None:
@@ -107,7 +109,7 @@ def test_older_spellings_of_dbt_are_read() -> None:
             }
         ]
     }  # fmt: skip
-    found = dbt.checks_of(schema)["orders"]
+    found = dbt.checks_of(schema)[0]["orders"]
     assert [check["type"] for check in found] == ["unique", "not_null", "one_of"]
     assert found[1]["severity"] == "warning"
 
@@ -121,3 +123,119 @@ def test_what_a_tool_cannot_say_is_told(tool: str) -> None:
         else dbt.schema_of("orders", [rule])[1]
     )
     assert left == ["volume_anomaly"]
+
+
+SEVERITIES = ("critical", "warning", "info")
+EVERYTHING: list[dict[str, Any]] = [
+    {"type": "not_null", "column": "id", "severity": "warning", "on_fail": "quarantine"},
+    {"type": "not_null", "column": "id", "where": "amount > 0", "name": "id_of_sold"},
+    {"type": "unique", "columns": ["id", "day"], "nulls": "equal", "scope": "table"},
+    {"type": "referential", "column": "customer", "to": "customers"},
+    {"type": "equal_rowcount", "to": "silver.orders"},
+    {"type": "in_range", "column": "amount", "min": 0, "max_broken": 3},
+    {"type": "one_of", "column": "status", "values": [1, 2], "mostly": 0.9},
+    {"type": "null_rate", "column": "code", "max": 0.1},
+    {"type": "not_null", "column": "code", "per": ["day"]},
+    {"type": "row_count", "min": 1, "severity": "info"},
+    {
+        "type": "kl_divergence",
+        "column": "status",
+        "values": ["a", "b"],
+        "weights": [0.5, 0.5],
+        "max": 0.1,
+        "tail_holdout": 0.01,
+    },
+    {"type": "json_schema", "column": "payload", "schema": {"type": "object"}},
+]
+
+
+def full(check: Mapping[str, Any], severity: str) -> dict[str, Any]:
+    """Everything that decides what a check does, defaults filled in."""
+    every = {name: check.get(name) for name in ("where", "max_broken", "per", "on_fail", "scope")}
+    settings = own_settings(check)
+    if settings["type"] == "referential":
+        settings.setdefault("field", settings.get("column"))
+    if settings["type"] == "unique" and "column" in settings:
+        settings["columns"] = [settings.pop("column")]
+    return {**settings, **every, "severity": check.get("severity", severity)}
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+@pytest.mark.parametrize("tool", ["great_expectations", "dbt"])
+@pytest.mark.parametrize("rule", EVERYTHING, ids=lambda rule: str(rule["type"]))
+def test_a_check_comes_back_from_a_tool_as_it_was_or_is_left_out_by_name(
+    tool: str, rule: dict[str, Any], severity: str
+) -> None:
+    if tool == "dbt":
+        schema, left = dbt.schema_of("orders", [rule], severity=severity)
+        back, unknown = dbt.checks_of(schema)
+        checks = back["orders"]
+    else:
+        suite, left = great_expectations.suite_of("orders", [rule], severity=severity)
+        checks, unknown = great_expectations.checks_of(suite)
+    assert unknown == []
+    assert len(checks) + len(left) == 1
+    assert all(str(rule["type"]) in check for check in left)
+    # The tool's file says the severity itself: the rule set it becomes has the default.
+    assert [full(check, "critical") for check in checks] == [full(rule, severity)] * len(checks)
+
+
+def test_dbt_is_told_the_column_a_reference_goes_to() -> None:
+    schema, _ = dbt.schema_of("orders", [{"type": "referential", "column": "c", "to": "customers"}])
+    (test,) = schema["models"][0]["columns"][0]["data_tests"]
+    assert test["relationships"]["arguments"] == {"to": "ref('customers')", "field": "c"}
+
+
+def test_a_severity_that_dbt_has_no_word_for_is_left_out_by_name() -> None:
+    rule = {"type": "not_null", "column": "id"}
+    assert dbt.schema_of("orders", [rule], severity="info")[1] == [
+        "not_null of id with severity info"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("expectation", "named"),
+    [
+        ({"type": "expect_column_to_be_nice", "kwargs": {"column": "a"}}, "no check of that name"),
+        ({"type": "expect_column_values_to_not_be_null", "kwargs": {}}, "needs the setting column"),
+        (
+            {"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "a", "odd": 1}},
+            "no setting 'odd'",
+        ),
+        (
+            {
+                "type": "expect_column_mean_to_be_between",
+                "kwargs": {"column": "a", "min_value": 1, "windows": [{"range": "last week"}]},
+            },
+            "windows",
+        ),
+    ],
+)
+def test_an_expectation_without_a_meaning_here_is_named(
+    expectation: dict[str, Any], named: str
+) -> None:
+    checks, (unknown,) = great_expectations.checks_of({"expectations": [expectation]})
+    assert checks == []
+    assert unknown.startswith(expectation["type"])
+    assert named in unknown
+
+
+@pytest.mark.parametrize(
+    ("test", "named"),
+    [
+        ("my_own_test", "no check of that name"),
+        ({"my_package.odd": {"arguments": {"x": 1}}}, "no check of that name"),
+        ({"not_null": {"config": {"limit": 10}}}, "it says limit"),
+        ({"not_null": {"config": {"error_if": "= 3"}}}, "error_if"),
+        ({"not_null": {"config": {"error_if": "> 3", "warn_if": "> 1"}}}, "error_if"),
+        ({"not_null": {"config": {"enabled": False}}}, "not enabled"),
+        ({"not_null": {"fail_calc": "max(n)"}}, "fail_calc"),
+        ({"accepted_values": {"arguments": {"values": ["a"], "odd": 1}}}, "no setting 'odd'"),
+    ],
+)
+def test_a_test_of_dbt_without_a_meaning_here_is_named(test: Any, named: str) -> None:
+    schema = {"models": [{"name": "orders", "columns": [{"name": "id", "data_tests": [test]}]}]}
+    found, (unknown,) = dbt.checks_of(schema)
+    assert found == {"orders": []}
+    assert "of orders.id" in unknown
+    assert named in unknown

@@ -44,8 +44,11 @@ def test_great_expectations_loads_an_exported_suite_and_ours_reads_it_back(tmp_p
     )
     assert done.returncode == 0, done.stderr
     loaded = json.loads(done.stdout.splitlines()[-1])
-    assert [one["type"] for one in loaded] == [one["type"] for one in suite["expectations"]]
-    back = great_expectations.checks_of({"expectations": loaded})
+    assert [expectation["type"] for expectation in loaded] == [
+        expectation["type"] for expectation in suite["expectations"]
+    ]
+    back, unknown = great_expectations.checks_of({"expectations": loaded})
+    assert unknown == []
     assert [check["type"] for check in back] == [check["type"] for check in RULES]
 
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldsmith.checks.native.hashing import hashes
-from goldsmith.checks.native.kernel import columns_of, measure, without_nulls
-from goldsmith.checks.native.patterns import is_common, spelt_out
-from goldsmith.checks.native.reading import batches, complete
-from goldsmith.checks.native.stored import Range, ranges_of
+from goldsmith.checks.arrow.arrow_eval import columns_of, measure, without_nulls
+from goldsmith.checks.arrow.hashing import hashes
+from goldsmith.checks.arrow.parquet_files import Range, ranges_of
+from goldsmith.checks.arrow.patterns import is_common, spelt_out
+from goldsmith.checks.arrow.reading import batches, complete
 
 COMMON = [
     r"^[^@\s]{1,}@[^@\s]+\.[a-z]+$",
@@ -98,12 +98,12 @@ VALUES: list[tuple[pa.DataType, list[Any]]] = [
         pa.timestamp("us", tz="UTC"),
         [datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, microsecond=1, tzinfo=UTC)],
     ),
-    (pa.decimal128(38, 2), [decimal.Decimal(one) for one in ("0", "0.01", "-0.01", "1e30")]),
+    (pa.decimal128(38, 2), [decimal.Decimal(text) for text in ("0", "0.01", "-0.01", "1e30")]),
     (pa.float64(), [0.0, 1.0, -1.0, float("nan"), float("inf"), 1e-300]),
 ]
 
 
-@pytest.mark.parametrize(("type_", "values"), VALUES, ids=[str(one) for one, _ in VALUES])
+@pytest.mark.parametrize(("type_", "values"), VALUES, ids=[str(type_) for type_, _ in VALUES])
 def test_different_values_have_different_hashes_and_equal_ones_the_same(
     type_: pa.DataType, values: list[Any]
 ) -> None:
@@ -128,9 +128,9 @@ def test_zeros_are_one_zero_and_what_is_no_number_is_one_nan() -> None:
 def test_no_two_texts_are_taken_for_one(texts: list[str]) -> None:
     found = hashes([pa.array(texts)]).tolist()
     assert len(set(found)) == len(texts)
-    for one, other in combinations(range(len(texts)), 2):
+    for left, right in combinations(range(len(texts)), 2):
         swapped = hashes(
-            [pa.array([texts[one], texts[other]]), pa.array([texts[other], texts[one]])]
+            [pa.array([texts[left], texts[right]]), pa.array([texts[right], texts[left]])]
         )
         assert swapped[0] != swapped[1]
 
@@ -138,9 +138,9 @@ def test_no_two_texts_are_taken_for_one(texts: list[str]) -> None:
 def test_a_file_is_cut_into_ranges_that_hold_each_row_group_once() -> None:
     megabyte = 1 << 20
     cut = ranges_of([("a", 150 * megabyte), ("b", 1), ("empty", 0)])
-    assert [one.path for one in cut] == ["a", "a", "a", "b", "empty"]
+    assert [file_range.path for file_range in cut] == ["a", "a", "a", "b", "empty"]
     assert cut[0] == Range("a", 0, 64 * megabyte)
-    assert all(one.end == other.start for one, other in pairwise(cut[:3]))
+    assert all(file_range.end == following.start for file_range, following in pairwise(cut[:3]))
 
 
 def in_file(folder: Path, *, statistics: bool = True) -> Range:
@@ -178,13 +178,13 @@ def test_rows_are_counted_without_a_column_of_theirs(tmp_path: Path) -> None:
 
 def test_what_is_known_of_nulls_is_not_read(tmp_path: Path) -> None:
     a, b = ("column", "long", "a"), ("column", "string", "b")
-    asked = [
+    aggregates = [
         ("count", ("is_null", a), "long"),
         ("count", ("and", ("not", ("is_null", a)), ("is_null", b)), "long"),
         ("count", ("one_of", b, (("is_null", a), "x")), "long"),
     ]
-    simpler = [without_nulls(one, {"a"}) for one in asked]
+    simpler = [without_nulls(aggregate, {"a"}) for aggregate in aggregates]
     assert {name for _, name in columns_of(simpler)} == {"b"}
-    assert simpler[2] == asked[2]
+    assert simpler[2] == aggregates[2]
     rows = batches([in_file(tmp_path)], {"b": pa.string()}, KNOWN_AS, {})
     assert measure(rows, simpler[:2]) == [0, 1]

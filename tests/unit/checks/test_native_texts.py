@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from goldsmith.checks.native.kernel import Batch, columns_of, measure, often_matched
+from goldsmith.checks.arrow.arrow_eval import Batch, columns_of, measure, often_matched
 
 TEXT = ("column", "string", "s")
 PATTERNS = ("^a", "b$", "a+b", "^[ab]*$")
-ASKED = [("count", ("matches", TEXT, pattern), "long") for pattern in PATTERNS]
+AGGREGATES = [("count", ("matches", TEXT, pattern), "long") for pattern in PATTERNS]
 
 
 def rows(*texts: str | None) -> pa.RecordBatch:
@@ -19,22 +19,24 @@ def rows(*texts: str | None) -> pa.RecordBatch:
 
 
 def test_a_column_is_asked_often_from_three_different_patterns_on() -> None:
-    assert often_matched(ASKED[:3]) == {TEXT}
-    assert often_matched([*ASKED[:2], *ASKED[:2]]) == set()
-    inside = [("count", ("and", tree, ("not", ASKED[3][1])), "long") for _, tree, _ in ASKED[:2]]
+    assert often_matched(AGGREGATES[:3]) == {TEXT}
+    assert often_matched([*AGGREGATES[:2], *AGGREGATES[:2]]) == set()
+    inside = [
+        ("count", ("and", tree, ("not", AGGREGATES[3][1])), "long") for _, tree, _ in AGGREGATES[:2]
+    ]
     assert often_matched(inside) == {TEXT}
 
 
 def test_values_of_a_list_are_not_taken_for_trees() -> None:
     listed = [("one_of", TEXT, ("matches", "x")), ("one_of", TEXT, ("column", "row"))]
-    assert often_matched([("count", one, "long") for one in listed]) == set()
+    assert often_matched([("count", aggregate, "long") for aggregate in listed]) == set()
     assert [*columns_of(listed)] == [("string", "s"), ("string", "s")]
 
 
 @given(st.lists(st.lists(st.none() | st.text("abc", max_size=2), max_size=20), max_size=3))
 def test_each_value_is_matched_once_and_the_counts_stay(parts: list[list[str | None]]) -> None:
-    together = measure([rows(*part) for part in parts], ASKED)
-    alone = [measure([rows(*part) for part in parts], [one])[0] for one in ASKED]
+    together = measure([rows(*part) for part in parts], AGGREGATES)
+    alone = [measure([rows(*part) for part in parts], [aggregate])[0] for aggregate in AGGREGATES]
     assert together == alone
 
 
@@ -47,8 +49,10 @@ def test_only_what_repeats_is_told_apart_first(texts: list[str | None], matched:
         return found.is_valid()
 
     repeating = {TEXT}
-    told = Batch(rows(*texts), repeating).of_texts(TEXT, note)
+    matches = Batch(rows(*texts), repeating).of_texts(TEXT, note)
     assert seen == [matched]
     assert repeating == ({TEXT} if matched == 1 else set())
     # NULL of all patterns, whichever way it came.
-    assert told.to_pylist() == [True if text is not None else told[-1].as_py() for text in texts]
+    assert matches.to_pylist() == [
+        True if text is not None else matches[-1].as_py() for text in texts
+    ]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.rules import RuleSet
-from goldsmith.checks.planned import planned
+from goldsmith.checks.planned_check import planned
 from goldsmith.checks.profile import ColumnProfile, as_regex
 from goldsmith.checks.suggest import as_yaml, suggest
 
@@ -22,9 +22,9 @@ CODE = ColumnProfile(
 
 def test_each_rule_has_a_reason_and_can_be_planned() -> None:
     found = list(suggest([KEY, STATUS, CODE]))
-    said = {(check["type"], check.get("column")) for check, _ in found}
+    suggested = {(check["type"], check.get("column")) for check, _ in found}
 
-    assert said == {
+    assert suggested == {
         ("row_count", None),
         ("not_null", "id"),
         ("unique", "id"),
@@ -58,3 +58,12 @@ def test_a_shape_is_a_regular_expression() -> None:
     pattern = as_regex("aa-99.9")
     assert re.search(pattern, "xy-12.3")
     assert not re.search(pattern, "xy-12x3")
+
+
+def test_a_count_of_the_whole_table_is_no_rule_for_a_batch() -> None:
+    (of_table, _), *_ = suggest([KEY])
+    (of_batch, _), *_ = suggest([KEY], counts="batch")
+
+    assert (of_table["type"], of_table["scope"]) == ("row_count", "table")
+    assert "scope" not in of_batch
+    assert "row_count" not in [check["type"] for check, _ in suggest([KEY], counts=None)]

@@ -44,7 +44,7 @@ def config(project: Path, *arguments: str, **environ: str) -> Result:
 
 def checks(project: Path, **environ: str) -> dict[str, dict[str, Any]]:
     answer = config(project, "check", "--json", **environ)
-    return {one["name"]: one for one in json.loads(answer.output)}
+    return {probe["name"]: probe for probe in json.loads(answer.output)}
 
 
 def test_show_says_where_each_value_came_from(project: Path) -> None:
@@ -60,8 +60,10 @@ def test_show_says_where_each_value_came_from(project: Path) -> None:
 def test_show_gives_programs_everything(project: Path) -> None:
     values = json.loads(config(project, "show", "--json").output)
 
-    assert all(set(one) == {"name", "value", "origin", "doc"} and one["doc"] for one in values)
-    assert [one["value"] for one in values if one["name"] == "spark.remote"] == [None]
+    assert all(
+        set(setting) == {"name", "value", "origin", "doc"} and setting["doc"] for setting in values
+    )
+    assert [setting["value"] for setting in values if setting["name"] == "spark.remote"] == [None]
 
 
 def test_show_hides_secrets_and_shows_references(project: Path) -> None:
@@ -100,24 +102,24 @@ def test_check_passes_on_a_new_project(project: Path, monkeypatch: pytest.Monkey
 
 
 def test_check_says_what_is_wrong_with_each_connection(project: Path, closed_port: int) -> None:
-    place = f"127.0.0.1:{closed_port}"
+    address = f"127.0.0.1:{closed_port}"
     found = checks(
         project,
-        GOLDSMITH_CATALOG__URL=f"postgresql://gold@{place}/gold",
+        GOLDSMITH_CATALOG__URL=f"postgresql://gold@{address}/gold",
         GOLDSMITH_CATALOG__PASSWORD="env:PG",
         PG="hunter2",
-        GOLDSMITH_WAREHOUSES__REDSHIFT__URL=f"redshift://gold@{place}/dev",
+        GOLDSMITH_WAREHOUSES__REDSHIFT__URL=f"redshift://gold@{address}/dev",
         GOLDSMITH_WAREHOUSES__REDSHIFT__STAGING="s3://company/staging/",
-        GOLDSMITH_STORAGE__ENDPOINT=f"http://{place}",
+        GOLDSMITH_STORAGE__ENDPOINT=f"http://{address}",
         GOLDSMITH_STORAGE__ACCESS_KEY="env:PG",
         GOLDSMITH_STORAGE__SECRET_KEY="env:PG",
         GOLDSMITH_LAKE__WAREHOUSE="s3://company/lake/",
-        GOLDSMITH_SPARK__REMOTE=f"sc://{place}",
+        GOLDSMITH_SPARK__REMOTE=f"sc://{address}",
     )
 
     names = ("catalog", "warehouse redshift", "lake", "spark")
     assert {name: found[name]["ok"] for name in names} == dict.fromkeys(names, False)
-    assert all(one["hint"] for one in found.values() if not one["ok"])
+    assert all(probe["hint"] for probe in found.values() if not probe["ok"])
     assert "refused" in found["catalog"]["says"]
     assert "java" not in found
     assert "hunter2" not in json.dumps(found)

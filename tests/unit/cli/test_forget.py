@@ -53,14 +53,14 @@ def left(project: Path) -> list[str]:
         journal.engine.dispose()
 
 
-def forget(project: Path, *words: str) -> Result:
-    return CliRunner().invoke(goldsmith, ["--project", str(project), "runs", "forget", *words])
+def forget(project: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(goldsmith, ["--project", str(project), "runs", "forget", *arguments])
 
 
 def answer(done: Result) -> dict[str, Any]:
     assert done.exit_code == 0, done.output
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    parsed: dict[str, Any] = json.loads(done.stdout)
+    return parsed
 
 
 def test_a_dry_run_shows_what_forgetting_then_does(project: Path) -> None:
@@ -75,9 +75,9 @@ def test_a_dry_run_shows_what_forgetting_then_does(project: Path) -> None:
     again = answer(forget(project, "--before", before, "--yes", "--json"))
     assert (again["runs"], again["events"], again["done"]) == (0, 0, False)
     journal = opened(project)
-    told = [event for event in journal.read() if event.kind == "EventsForgotten"]
+    forgotten = [event for event in journal.read() if event.kind == "EventsForgotten"]
     journal.engine.dispose()
-    assert [(event.facts["runs"], event.actor is not None) for event in told] == [(2, True)]
+    assert [(event.facts["runs"], event.actor is not None) for event in forgotten] == [(2, True)]
 
 
 def test_it_says_so_to_people(project: Path) -> None:
@@ -95,7 +95,7 @@ def test_nothing_is_forgotten_where_nobody_answers(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         ((), "--before"),
         (("--before", "soon"), "no time such as"),
@@ -105,9 +105,9 @@ def test_nothing_is_forgotten_where_nobody_answers(project: Path) -> None:
     ],
 )
 def test_a_time_that_makes_no_sense_is_refused(
-    project: Path, words: tuple[str, ...], says: str
+    project: Path, arguments: tuple[str, ...], says: str
 ) -> None:
-    done = forget(project, *words, "--yes")
+    done = forget(project, *arguments, "--yes")
     assert done.exit_code == 2
     assert says in done.output
     assert len(left(project)) == 3

@@ -17,8 +17,8 @@ from goldsmith.catalog.rules import RuleSet
 from goldsmith.cli.init import ProjectExists
 from goldsmith.cli.main import goldsmith
 from goldsmith.errors import BadRequest
+from goldsmith.planning.resolved_stage import resolve_stage
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.words import words_of
 from goldsmith.runtime import Runtime
 
 
@@ -71,16 +71,20 @@ def test_the_example_holds_together(example: dict[str, list[dict[str, Any]]]) ->
     stages = rows["stages"]
     targets = {target.target_id for target in rows["targets"]}
     datasets = targets | {source.source_id for source in rows["sources"]}
-    words = [words_of(stage, None) for stage in stages]
+    resolved = [resolve_stage(stage, None) for stage in stages]
     sql = SqlReader(frozenset(datasets))
 
-    assert [one.layer for one in words] == ["bronze", "silver", "gold"]
-    assert [one.write_mode for one in words] == ["append", "merge", "overwrite"]
-    for stage, one in zip(stages, words, strict=True):
-        facts = sql.facts(one.sql or f"SELECT * FROM {stage.source_id}")
+    assert [resolved_stage.layer for resolved_stage in resolved] == ["bronze", "silver", "gold"]
+    assert [resolved_stage.write_mode for resolved_stage in resolved] == [
+        "append",
+        "merge",
+        "overwrite",
+    ]
+    for stage, resolved_stage in zip(stages, resolved, strict=True):
+        facts = sql.facts(resolved_stage.sql or f"SELECT * FROM {stage.source_id}")
         assert facts.error is None
         assert facts.reads == (stage.source_id,)
-        assert facts.aggregates == (one.layer == "gold")
+        assert facts.aggregates == (resolved_stage.layer == "gold")
         assert stage.source_id in datasets
         assert stage.target_id in targets
 

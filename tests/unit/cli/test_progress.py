@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from goldsmith.cli.progress import Board, Working, ended, line
-from goldsmith.engine.progress import Progress
+from goldsmith.engine.session.progress import Progress
 from goldsmith.planning.definition import CHANGED
 
 MOON = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 def working(**more: Any) -> Working:
-    said = {"stage_id": "orders-2", "target_id": "silver", "stage_run_id": "try-1"}
-    return Working(**{**said, "run_id": "run-1", "started": 100.0, **more})
+    fields = {"stage_id": "orders-2", "target_id": "silver", "stage_run_id": "try-1"}
+    return Working(**{**fields, "run_id": "run-1", "started": 100.0, **more})
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def working(**more: Any) -> Working:
         (
             working(step="write", seen=Progress(rows=1_500_000, bytes=12_300_000), expected=75.0),
             115.0,
-            "▶ orders-2 → silver: write, 1,500,000 rows, 12.3 MB, 100,000 rows/s,"
+            "▶ orders-2 → silver: write, 1,500,000 rows scanned, 12.3 MB, 100,000 rows/s,"
             " 0:15 of about 1:15",
         ),
         (
@@ -35,7 +35,11 @@ def working(**more: Any) -> Working:
             3765.0,
             "▶ orders-2 → silver: audit, 3/8 tasks, 1:01:05, 1:01:00 longer than usual",
         ),
-        (working(seen=Progress(rows=5)), 100.5, "▶ orders-2 → silver: begins, 5 rows, 0.5 s"),
+        (
+            working(seen=Progress(rows=5)),
+            100.5,
+            "▶ orders-2 → silver: begins, 5 rows scanned, 0.5 s",
+        ),
     ],
 )
 def test_a_line_says_rows_bytes_rate_time_and_when_it_should_end(
@@ -45,19 +49,26 @@ def test_a_line_says_rows_bytes_rate_time_and_when_it_should_end(
 
 
 def stage_run(**more: Any) -> Any:
-    said = {"status": "succeeded", "target_id": "silver", "because": None, "run_id": "run-1"}
-    said |= {"rows_written": 2, "rows_read": 3, "rows_quarantined": 0, "stage_run_id": "try-1"}
-    said |= {"started_at": MOON, "ended_at": MOON + timedelta(seconds=1.5)}
-    return SimpleNamespace(**{**said, **more})
+    fields = {"status": "succeeded", "target_id": "silver", "because": None, "run_id": "run-1"}
+    fields |= {"rows_written": 2, "rows_read": 3, "rows_quarantined": 0, "stage_run_id": "try-1"}
+    fields |= {"rows_dropped": 0, "facts": {"write_mode": "merge"}}
+    fields |= {"started_at": MOON, "ended_at": MOON + timedelta(seconds=1.5)}
+    return SimpleNamespace(**{**fields, **more})
 
 
 STAGE = SimpleNamespace(
-    stage_id="orders-2", near=SimpleNamespace(stage=SimpleNamespace(target_id="silver"))
+    stage_id="orders-2",
+    context=SimpleNamespace(
+        stage=SimpleNamespace(target_id="silver"), resolved=SimpleNamespace(sql=None)
+    ),
 )
 
 
 def test_the_end_of_a_stage_says_what_came_of_it() -> None:
-    assert ended(STAGE, stage_run()) == "✓ orders-2 → silver: 2 rows published of 3 read, 1.5 s"
+    assert (
+        ended(STAGE, stage_run())
+        == "✓ orders-2 → silver: 3 rows read, 1 left out (older or repeated), 2 published, 1.5 s"
+    )
     recognised = stage_run(rows_read=None)
     assert ended(STAGE, recognised) == "✓ orders-2 → silver: 2 rows published, 1.5 s"
     needs = stage_run(because=f"one new file; {CHANGED}: only --full-refresh will do")
@@ -80,21 +91,21 @@ def board(**more: Any) -> Board:
 def test_where_nobody_looks_a_line_tells_of_the_beginning_and_one_of_the_end(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    with board(quiet=False, on_terminal=False) as told:
-        told.tell("started", STAGE, stage_run())
-        [shown] = told.look()
-        told.tell("ended", STAGE, stage_run())
-        assert told.look() == []
-    assert "write, 7 rows, 1/2 tasks" in shown
+    with board(quiet=False, on_terminal=False) as progress:
+        progress.tell("started", STAGE, stage_run())
+        [shown] = progress.look()
+        progress.tell("ended", STAGE, stage_run())
+        assert progress.look() == []
+    assert "write, 7 rows scanned, 1/2 tasks" in shown
     assert "of about 0:30" in shown
     assert capsys.readouterr().out.splitlines() == [
         "▶ orders-2 → silver",
-        "✓ orders-2 → silver: 2 rows published of 3 read, 1.5 s",
+        "✓ orders-2 → silver: 3 rows read, 1 left out (older or repeated), 2 published, 1.5 s",
     ]
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with board(quiet=True, on_terminal=True) as told:
-        told.tell("started", STAGE, stage_run())
-        told.tell("ended", STAGE, stage_run())
+    with board(quiet=True, on_terminal=True) as progress:
+        progress.tell("started", STAGE, stage_run())
+        progress.tell("ended", STAGE, stage_run())
     assert capsys.readouterr().out == ""

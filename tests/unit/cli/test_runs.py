@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
     folder = tmp_path / "shop"
     assert CliRunner().invoke(goldsmith, ["init", str(folder)]).exit_code == 0
     (folder / "orders.yaml").write_text(CATALOG)
-    applied = asked(folder, "apply", str(folder / "orders.yaml"), "--yes")
+    applied = invoke(folder, "apply", str(folder / "orders.yaml"), "--yes")
     assert applied.exit_code == 0, applied.output
     journal = Journal(Catalog.open(f"sqlite:///{folder / '.goldsmith' / 'catalog.db'}").engine)
     runs.start_run(journal, Run(run_id="run-1", pipeline_id="orders"))
@@ -39,14 +39,14 @@ def project(tmp_path: Path) -> Path:
     return folder
 
 
-def asked(project: Path, *words: str) -> Result:
-    return CliRunner().invoke(goldsmith, ["--project", str(project), *words])
+def invoke(project: Path, *arguments: str) -> Result:
+    return CliRunner().invoke(goldsmith, ["--project", str(project), *arguments])
 
 
 def line(says: str, run_id: str = "run-1") -> str:
     facts = {"run_id": run_id}
-    said = {"at": "2026-01-01", "level": "info", "who": "engine", "says": says, "facts": facts}
-    return json.dumps(said, ensure_ascii=False)
+    fields = {"at": "2026-01-01", "level": "info", "who": "engine", "says": says, "facts": facts}
+    return json.dumps(fields, ensure_ascii=False)
 
 
 def test_logs_of_a_run_are_shown_though_a_process_died_while_it_wrote_one(project: Path) -> None:
@@ -56,12 +56,12 @@ def test_logs_of_a_run_are_shown_though_a_process_died_while_it_wrote_one(projec
     written = [line("first"), line("torn")[:40], "null", line("another's", "run-2"), line(odd)]
     file.write_text("\n".join(written) + "\n", encoding="utf-8")
 
-    told = asked(project, "runs", "logs", "run-1", "--json")
-    assert told.exit_code == 0, told.output
-    assert [one["says"] for one in json.loads(told.output)] == ["first", odd]
-    assert "engine: first" in asked(project, "runs", "logs", "run-1").output
+    shown = invoke(project, "runs", "logs", "run-1", "--json")
+    assert shown.exit_code == 0, shown.output
+    assert [entry["says"] for entry in json.loads(shown.output)] == ["first", odd]
+    assert "engine: first" in invoke(project, "runs", "logs", "run-1").output
 
 
 def test_a_retry_from_a_stage_that_is_not_there_runs_nothing(project: Path) -> None:
-    done = asked(project, "runs", "retry", "run-1", "--from", "9")
+    done = invoke(project, "runs", "retry", "run-1", "--from", "9")
     assert isinstance(done.exception, NothingSelected), done.output

@@ -22,9 +22,9 @@ from goldsmith.cli.main import goldsmith
 from goldsmith.cli.times import ago, span
 from goldsmith.journal import requests, runs, stage_runs
 from goldsmith.journal.events import RunFailed
-from goldsmith.journal.glance import glance
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
+from goldsmith.journal.status_screen import status_screen
 from goldsmith.journal.tables import Request, Run, StageRun
 
 FAR = datetime(2999, 1, 1, 12, tzinfo=UTC)
@@ -62,24 +62,25 @@ def project(catalog_url: str, tmp_path: Path) -> Path:
     return folder
 
 
-def asked(project: Path, *words: str) -> Any:
-    return CliRunner().invoke(goldsmith, ["--project", str(project), *words])
+def invoke(project: Path, *arguments: str) -> Any:
+    return CliRunner().invoke(goldsmith, ["--project", str(project), *arguments])
 
 
 def test_nothing_happens_in_a_fresh_catalog(catalog_url: str) -> None:
-    now = glance(catalog_url)
+    now = status_screen(catalog_url)
     assert {name: part.count for name, part in now.parts.items()} == {
         "running": 0,
         "waiting": 0,
         "failed": 0,
         "stopped": 0,
+        "warned": 0,
     }
     assert now.pipelines.total == 0
 
 
 @pytest.mark.usefixtures("in_use")
 def test_everything_that_matters_is_seen_at_a_glance(catalog_url: str) -> None:
-    now = glance(catalog_url)
+    now = status_screen(catalog_url)
     [running] = now.parts["running"].newest
     assert (running.subject, running.because, running.who) == (
         "pipeline:orders",
@@ -107,54 +108,54 @@ def test_more_than_fits_is_counted(catalog_url: str, journal: Journal) -> None:
     for number in range(3):
         run = Run(run_id=f"more-{number}", pipeline_id=f"more-{number}")
         runs.start_run(journal, run)
-    part = glance(catalog_url, most=2).parts["running"]
+    part = status_screen(catalog_url, most=2).parts["running"]
     assert (part.count, len(part.newest)) == (4, 2)
 
 
 def test_a_run_whose_process_is_gone_is_called_so(catalog_url: str, journal: Journal) -> None:
     runs.start_run(journal, Run(run_id="run-1", pipeline_id="orders", worker=str(DEAD)))
-    [running] = glance(catalog_url).parts["running"].newest
+    [running] = status_screen(catalog_url).parts["running"].newest
     assert running.abandoned
 
 
 @pytest.mark.usefixtures("in_use")
 def test_the_command_says_it_in_words(project: Path) -> None:
-    said = asked(project, "status")
-    assert said.exit_code == 0, said.output
-    assert "Running (1)" in said.output
-    assert "3 of 3 slots are taken" in said.output
-    assert "the vendor is down" in said.output
-    assert "by bob" in said.output
-    assert "4 pipelines: 3 enabled, 1 stopped, 1 running, 2 never ran." in said.output
-    assert len(said.output.splitlines()) < 25
+    result = invoke(project, "status")
+    assert result.exit_code == 0, result.output
+    assert "Running (1)" in result.output
+    assert "3 of 3 slots are taken" in result.output
+    assert "the vendor is down" in result.output
+    assert "by bob" in result.output
+    assert "4 pipelines: 3 enabled, 1 stopped, 1 running, 2 never ran." in result.output
+    assert len(result.output.splitlines()) < 25
 
 
 @pytest.mark.usefixtures("in_use")
 def test_the_command_says_it_in_json(project: Path) -> None:
-    said = json.loads(asked(project, "status", "--json").output)
-    assert said["pipelines"]["total"] == 4
-    assert said["stopped"]["newest"][0]["until"] == "2999-01-01T12:00:00+00:00"
-    assert said["failed"]["count"] == 1
+    status = json.loads(invoke(project, "status", "--json").output)
+    assert status["pipelines"]["total"] == 4
+    assert status["stopped"]["newest"][0]["until"] == "2999-01-01T12:00:00+00:00"
+    assert status["failed"]["count"] == 1
 
 
 def test_a_database_without_a_catalog_is_too_old(empty_url: str) -> None:
     if empty_url.startswith("sqlite"):
         Path(empty_url.removeprefix("sqlite:///")).touch()
     with pytest.raises(CatalogTooOld, match="none"):
-        glance(empty_url)
+        status_screen(empty_url)
 
 
 def test_a_newer_catalog_is_refused_as_opening_it_is(catalog: Catalog, catalog_url: str) -> None:
     with catalog.engine.begin() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(CatalogTooNew, match="9999"):
-        glance(catalog_url)
+        status_screen(catalog_url)
 
 
 def test_looking_makes_no_file(tmp_path: Path) -> None:
     file = tmp_path / "nothing.db"
     with pytest.raises(CatalogUnreachable):
-        glance(f"sqlite:///{file}")
+        status_screen(f"sqlite:///{file}")
     assert not file.exists()
 
 
@@ -162,12 +163,12 @@ def test_a_file_that_is_no_database_is_a_coded_error(tmp_path: Path) -> None:
     file = tmp_path / "catalog.db"
     file.write_text("this is a letter, not a database, and a long one at that" * 50)
     with pytest.raises(CatalogUnreachable, match="not a database"):
-        glance(f"sqlite:///{file}")
+        status_screen(f"sqlite:///{file}")
 
 
 def test_a_password_is_not_told(tmp_path: Path) -> None:
     with pytest.raises(CatalogUnreachable) as raised:
-        glance("postgresql://ann:s3cret@127.0.0.1:1/shop")
+        status_screen("postgresql://ann:s3cret@127.0.0.1:1/shop")
     assert "s3cret" not in f"{raised.value} {raised.value.facts}"
 
 
@@ -185,19 +186,19 @@ def test_status_loads_neither_sqlalchemy_nor_its_friends(
         "heavy = ('sqlalchemy', 'alembic', 'rich', 'sqlglot', 'pydantic', 'psycopg', 'yaml')\n"
         "print([name for name in heavy if name in sys.modules])\n"
     )
-    for words in (["status"], ["why", "everything"]):
-        said = subprocess.run(
-            [sys.executable, "-c", script, "--project", str(tmp_path), *words],
+    for arguments in (["status"], ["why", "everything"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, "--project", str(tmp_path), *arguments],
             env=os.environ,
             capture_output=True,
             text=True,
             check=True,
         )
-        assert said.stdout.splitlines()[-1] == "[]"
+        assert done.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
-    ("seconds", "words"),
+    ("seconds", "expected"),
     [
         (0.44, "0.4 s"),
         (-3, "0.0 s"),
@@ -207,9 +208,41 @@ def test_status_loads_neither_sqlalchemy_nor_its_friends(
         (2 * 86_400 + 4 * 3_600 + 59, "2 d 4 h"),
     ],
 )
-def test_spans_are_short(seconds: float, words: str) -> None:
-    assert span(seconds) == words
+def test_spans_are_short(seconds: float, expected: str) -> None:
+    assert span(seconds) == expected
 
 
 def test_an_unknown_moment_is_left_out() -> None:
     assert ago(None, FAR) == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://127.0.0.1:1/d?password=hunter2",
+        "postgresql://u:hunter2/x@127.0.0.1:1/d",
+        "postgresql://u:at@hunter2@127.0.0.1:1/d",
+        "postgresql://u:p@127.0.0.1:hunter2@h/d",
+        "postgresql:/u:hunter2@127.0.0.1:1/d",
+        "postgresql://u:hunter2@127.0.0.1:1/d?no_such_option=1",
+    ],
+)
+@pytest.mark.parametrize("command", ["status", "plan", "why everything", "catalog check"])
+def test_a_password_in_the_address_of_the_catalog_is_not_printed(
+    tmp_path: Path, url: str, command: str
+) -> None:
+    (tmp_path / "goldsmith.toml").write_text("", encoding="utf-8")
+    shown = subprocess.run(
+        [
+            *(sys.executable, "-c", "from goldsmith.cli.main import main; main()"),
+            *("--project", str(tmp_path), *command.split()),
+        ],
+        env={**os.environ, "GOLDSMITH_CATALOG__URL": url},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert "hunter2" not in shown.stdout + shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert shown.returncode in (1, 2)

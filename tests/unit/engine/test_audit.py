@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from goldsmith.engine.audit import CheckFailed
+from goldsmith.engine.audit.judge import CheckFailed
 
 
 def test_what_failed_is_one_sentence() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from goldsmith.credentials import Secrets
-from goldsmith.engine import conf, connect, jars
-from goldsmith.planning.places import Places
+from goldsmith.engine.session import connect, spark_settings
 from goldsmith.settings.settings import Settings
+from goldsmith.setup import jars
+from goldsmith.storage.storage import Storage
 
-Make = Callable[..., Places]
+Make = Callable[..., Storage]
 S3 = """
 [storage]
 endpoint = "http://127.0.0.1:9000"
@@ -24,40 +25,40 @@ warehouse = "s3://shop/lake"
 
 
 @pytest.fixture
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
+def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     """Places of a project whose goldsmith.toml says what the test says."""
     monkeypatch.setattr(jars, "paths", lambda: (Path("/jars/a.jar"), Path("/jars/b.jar")))
 
-    def make(toml: str = "") -> Places:
+    def make(toml: str = "") -> Storage:
         (tmp_path / "goldsmith.toml").write_text(toml)
         environ = {"KEY": "key", "SECRET": "very-secret", "TOKEN": "t0ken"}
         settings = Settings.load(environ, project=tmp_path, environment=None, cwd=tmp_path)
-        return Places(settings, Secrets(environ))
+        return Storage(settings, Secrets(environ))
 
     return make
 
 
 @pytest.mark.parametrize("master", ["spark://one:7077", "yarn", "k8s://https://cluster:6443"])
 def test_a_cluster_gets_its_jars_from_the_driver_and_nothing_of_a_laptop(
-    places: Make, master: str
+    storage: Make, master: str
 ) -> None:
-    said = conf.of_process(places(f'[spark]\nmaster = "{master}"'))
+    conf = spark_settings.of_process(storage(f'[spark]\nmaster = "{master}"'))
 
-    assert said["spark.jars"] == "/jars/a.jar,/jars/b.jar"
-    assert said["spark.driver.extraClassPath"] == "/jars/a.jar:/jars/b.jar"
-    assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.master"} & set(said)
-
-
-def test_a_laptop_needs_no_jars_handed_out_and_listens_to_itself_only(places: Make) -> None:
-    said = conf.of_process(places())
-
-    assert "spark.jars" not in said
-    assert said["spark.driver.host"] == "127.0.0.1"
+    assert conf["spark.jars"] == "/jars/a.jar,/jars/b.jar"
+    assert conf["spark.driver.extraClassPath"] == "/jars/a.jar:/jars/b.jar"
+    assert not {"spark.driver.host", "spark.sql.shuffle.partitions", "spark.master"} & set(conf)
 
 
-def test_any_setting_of_sparks_own_is_passed_on_and_wins(places: Make) -> None:
-    said = conf.of_process(
-        places(
+def test_a_laptop_needs_no_jars_handed_out_and_listens_to_itself_only(storage: Make) -> None:
+    conf = spark_settings.of_process(storage())
+
+    assert "spark.jars" not in conf
+    assert conf["spark.driver.host"] == "127.0.0.1"
+
+
+def test_any_setting_of_sparks_own_is_passed_on_and_wins(storage: Make) -> None:
+    conf = spark_settings.of_process(
+        storage(
             """
             [spark]
             master = "k8s://https://cluster:6443"
@@ -73,18 +74,18 @@ def test_any_setting_of_sparks_own_is_passed_on_and_wins(places: Make) -> None:
         )
     )
 
-    assert said["spark.kubernetes.container.image"] == "company/spark:4.1"
-    assert said["spark.kubernetes.namespace"] == "data"
-    assert said["spark.executor.instances"] == "7"
-    assert said["spark.yarn.queue"] == "etl"
-    assert said["spark.ui.enabled"] == "true"
-    assert said["spark.sql.shuffle.partitions"] == "400"
-    assert said["spark.hadoop.fs.s3a.connection.maximum"] == "200"
+    assert conf["spark.kubernetes.container.image"] == "company/spark:4.1"
+    assert conf["spark.kubernetes.namespace"] == "data"
+    assert conf["spark.executor.instances"] == "7"
+    assert conf["spark.yarn.queue"] == "etl"
+    assert conf["spark.ui.enabled"] == "true"
+    assert conf["spark.sql.shuffle.partitions"] == "400"
+    assert conf["spark.hadoop.fs.s3a.connection.maximum"] == "200"
 
 
-def test_jars_and_java_options_of_others_stand_beside_ours(places: Make) -> None:
-    said = conf.of_process(
-        places(
+def test_jars_and_java_options_of_others_stand_beside_ours(storage: Make) -> None:
+    conf = spark_settings.of_process(
+        storage(
             """
             [spark]
             master = "yarn"
@@ -96,26 +97,26 @@ def test_jars_and_java_options_of_others_stand_beside_ours(places: Make) -> None
         )
     )
 
-    assert said["spark.jars"] == "/jars/a.jar,/jars/b.jar,s3://company/own.jar"
-    assert said["spark.driver.extraClassPath"] == "/jars/a.jar:/jars/b.jar:/opt/own.jar"
-    assert said["spark.driver.extraJavaOptions"].startswith("-Xss4m -Dlog4j2.configurationFile=")
+    assert conf["spark.jars"] == "/jars/a.jar,/jars/b.jar,s3://company/own.jar"
+    assert conf["spark.driver.extraClassPath"] == "/jars/a.jar:/jars/b.jar:/opt/own.jar"
+    assert conf["spark.driver.extraJavaOptions"].startswith("-Xss4m -Dlog4j2.configurationFile=")
 
 
 def test_a_process_of_spark_submit_is_told_nothing_that_was_decided_before_it(
-    places: Make,
+    storage: Make,
 ) -> None:
-    said = conf.of_process(places('[spark]\nmaster = "spark-submit"'))
+    conf = spark_settings.of_process(storage('[spark]\nmaster = "spark-submit"'))
 
     started = {"spark.jars", "spark.driver.extraClassPath", "spark.driver.extraJavaOptions"}
-    assert not (started | {"spark.driver.memory", "spark.ui.enabled"}) & set(said)
-    assert said["spark.sql.catalog.lake"] == "org.apache.iceberg.spark.SparkCatalog"
+    assert not (started | {"spark.driver.memory", "spark.ui.enabled"}) & set(conf)
+    assert conf["spark.sql.catalog.lake"] == "org.apache.iceberg.spark.SparkCatalog"
 
 
 def test_the_lake_keeps_s3_addresses_with_icebergs_own_way_and_s3a_with_hadoops(
-    places: Make,
+    storage: Make,
 ) -> None:
-    own = conf.of_process(places(S3))
-    hadoop = conf.of_process(places(S3 + 'io = "hadoop"'))
+    own = spark_settings.of_process(storage(S3))
+    hadoop = spark_settings.of_process(storage(S3 + 'io = "hadoop"'))
 
     assert own["spark.sql.catalog.lake.warehouse"] == "s3://shop/lake"
     assert own["spark.sql.catalog.lake.io-impl"] == "org.apache.iceberg.aws.s3.S3FileIO"
@@ -123,45 +124,47 @@ def test_the_lake_keeps_s3_addresses_with_icebergs_own_way_and_s3a_with_hadoops(
     assert "spark.sql.catalog.lake.io-impl" not in hadoop
 
 
-def test_a_session_on_a_server_gets_hadoops_settings_by_hadoops_names(places: Make) -> None:
-    said = conf.of_session(places(S3 + '[spark.conf]\n"spark.sql.shuffle.partitions" = "9"'))
+def test_a_session_on_a_server_gets_hadoops_settings_by_hadoops_names(storage: Make) -> None:
+    conf = spark_settings.of_session(
+        storage(S3 + '[spark.conf]\n"spark.sql.shuffle.partitions" = "9"')
+    )
 
-    assert said["fs.s3a.endpoint"] == "http://127.0.0.1:9000"
-    assert said["fs.s3a.secret.key"] == "very-secret"
-    assert said["spark.sql.shuffle.partitions"] == "9"
-    assert not [name for name in said if name.startswith(("spark.hadoop", "spark.driver"))]
+    assert conf["fs.s3a.endpoint"] == "http://127.0.0.1:9000"
+    assert conf["fs.s3a.secret.key"] == "very-secret"
+    assert conf["spark.sql.shuffle.partitions"] == "9"
+    assert not [name for name in conf if name.startswith(("spark.hadoop", "spark.driver"))]
 
 
 def test_many_files_are_looked_at_by_a_job_on_s3_and_by_the_driver_in_a_folder(
-    places: Make,
+    storage: Make,
 ) -> None:
     discovery = "spark.sql.sources.parallelPartitionDiscovery"
 
-    assert conf.of_process(places())[f"{discovery}.threshold"] == "100000"
-    assert f"{discovery}.threshold" not in conf.of_process(places(S3))
-    assert conf.of_session(places(S3))[f"{discovery}.parallelism"] == "64"
+    assert spark_settings.of_process(storage())[f"{discovery}.threshold"] == "100000"
+    assert f"{discovery}.threshold" not in spark_settings.of_process(storage(S3))
+    assert spark_settings.of_session(storage(S3))[f"{discovery}.parallelism"] == "64"
 
 
-def test_secrets_in_the_lakes_options_are_looked_up(places: Make) -> None:
+def test_secrets_in_the_lakes_options_are_looked_up(storage: Make) -> None:
     toml = '[lake]\ncatalog = "rest"\nuri = "http://lake"\n[lake.options]\ntoken = "env:TOKEN"'
-    found = places(toml)
+    found = storage(toml)
 
-    assert conf.of_process(found)["spark.sql.catalog.lake.token"] == "t0ken"
+    assert spark_settings.of_process(found)["spark.sql.catalog.lake.token"] == "t0ken"
     assert found.lake_options() == {"token": "t0ken"}
 
 
 def test_a_list_of_tables_in_postgresql_has_its_password_apart_from_its_address(
-    places: Make,
+    storage: Make,
 ) -> None:
     toml = (
         '[lake]\nuri = "postgresql://ann@db:5433/lake"\nschema = "lists"\npassword = "env:SECRET"'
     )
-    said = conf.of_process(places(toml))
+    conf = spark_settings.of_process(storage(toml))
 
     prefix = "spark.sql.catalog.lake"
-    assert said[f"{prefix}.uri"] == "jdbc:postgresql://db:5433/lake?currentSchema=lists"
-    assert said[f"{prefix}.jdbc.user"] == "ann"
-    assert said[f"{prefix}.jdbc.password"] == "very-secret"
+    assert conf[f"{prefix}.uri"] == "jdbc:postgresql://db:5433/lake?currentSchema=lists"
+    assert conf[f"{prefix}.jdbc.user"] == "ann"
+    assert conf[f"{prefix}.jdbc.password"] == "very-secret"
 
 
 @pytest.mark.parametrize(
@@ -178,10 +181,10 @@ def test_the_token_is_put_into_the_address(remote: str, expected: str) -> None:
     assert connect.address(remote, None) == remote
 
 
-def test_a_server_that_is_not_there_is_said_at_once(places: Make) -> None:
+def test_a_server_that_is_not_there_is_said_at_once(storage: Make) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(connect.SparkUnreachable, match=f"127.0.0.1:{port}"):
-        connect.start(places(f'[spark]\nremote = "sc://127.0.0.1:{port}"'))
+        connect.start(storage(f'[spark]\nremote = "sc://127.0.0.1:{port}"'))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from goldsmith.engine import jars
-from goldsmith.engine.jars import Jar, JarDiffers, JarsMissing, JarsNotFetched, fetch, paths
+from goldsmith.setup import jars
+from goldsmith.setup.jars import Jar, JarDiffers, JarsMissing, JarsNotFetched, fetch, paths
 
 ONE, TWO = b"the first jar", b"the second jar"
 
@@ -21,10 +21,10 @@ class Registry:
     def __init__(self, files: dict[str, bytes], reason: str = "") -> None:
         self.files = files
         self.reason = reason
-        self.asked: list[str] = []
+        self.fetched: list[str] = []
 
     def __call__(self, wanted: Sequence[Jar], into: Path) -> str:
-        self.asked += [jar.file for jar in wanted]
+        self.fetched += [jar.file for jar in wanted]
         for jar in wanted:
             if jar.file in self.files:
                 (into / jar.file).write_bytes(self.files[jar.file])
@@ -59,33 +59,33 @@ def quiet(line: str) -> None:
 def test_jars_are_fetched_into_the_folder_in_the_order_of_the_lock(
     folder: Path, lock: Path, registry: Registry
 ) -> None:
-    told: list[str] = []
-    found = fetch(told.append, folder, lock=lock, bring=registry)
+    messages: list[str] = []
+    found = fetch(messages.append, folder, lock=lock, bring=registry)
     assert [file.name for file in found] == ["one-1.0.jar", "two_2.13-2.5.jar"]
     assert [file.read_bytes() for file in found] == [ONE, TWO]
-    assert told == ["Fetching 2 of 2 jars", f"2 jars in {folder}"]
+    assert messages == ["Fetching 2 of 2 jars", f"2 jars in {folder}"]
     assert paths(folder, lock=lock) == found
 
 
 def test_nothing_is_fetched_twice(folder: Path, lock: Path, registry: Registry) -> None:
     fetch(quiet, folder, lock=lock, bring=registry)
-    registry.asked.clear()
+    registry.fetched.clear()
     fetch(quiet, folder, lock=lock, bring=registry)
-    assert registry.asked == []
+    assert registry.fetched == []
 
 
 def test_only_what_is_missing_or_cut_short_is_fetched(
     folder: Path, lock: Path, registry: Registry
 ) -> None:
-    one, two = fetch(quiet, folder, lock=lock, bring=registry)
-    registry.asked.clear()
-    one.write_bytes(ONE[:5])
+    first, second = fetch(quiet, folder, lock=lock, bring=registry)
+    registry.fetched.clear()
+    first.write_bytes(ONE[:5])
     with pytest.raises(JarsMissing, match=r"one-1\.0\.jar"):
         paths(folder, lock=lock)
     fetch(quiet, folder, lock=lock, bring=registry)
-    assert registry.asked == ["one-1.0.jar"]
-    assert one.read_bytes() == ONE
-    assert two.read_bytes() == TWO
+    assert registry.fetched == ["one-1.0.jar"]
+    assert first.read_bytes() == ONE
+    assert second.read_bytes() == TWO
 
 
 def test_jars_that_are_there_but_were_never_checked_are_checked_without_fetching(
@@ -95,7 +95,7 @@ def test_jars_that_are_there_but_were_never_checked_are_checked_without_fetching
     (folder / "one-1.0.jar").write_bytes(ONE)
     (folder / "two_2.13-2.5.jar").write_bytes(b"another file")
     fetch(quiet, folder, lock=lock, bring=registry)
-    assert registry.asked == ["two_2.13-2.5.jar"]
+    assert registry.fetched == ["two_2.13-2.5.jar"]
 
 
 def test_a_jar_with_a_wrong_sum_is_refused_by_name_and_not_kept(folder: Path, lock: Path) -> None:
@@ -120,7 +120,7 @@ def test_what_came_before_the_network_failed_is_kept(
     with pytest.raises(JarsMissing):
         paths(folder, lock=lock)
     fetch(quiet, folder, lock=lock, bring=registry)
-    assert registry.asked == ["two_2.13-2.5.jar"]
+    assert registry.fetched == ["two_2.13-2.5.jar"]
 
 
 def test_what_an_interrupted_fetch_left_is_swept(
@@ -135,7 +135,7 @@ def test_what_an_interrupted_fetch_left_is_swept(
 def test_missing_jars_are_an_error_that_says_how_to_get_them(folder: Path, lock: Path) -> None:
     with pytest.raises(JarsMissing, match=r"one-1\.0\.jar, two_2\.13-2\.5\.jar") as missing:
         paths(folder, lock=lock)
-    assert "make setup" in missing.value.hint
+    assert "goldsmith setup" in missing.value.hint
     assert not folder.exists()
 
 

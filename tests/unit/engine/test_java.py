@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from goldsmith.engine.java import Java, JavaMissing, cache_folder, find
+from goldsmith.setup.java import Java, JavaMissing, cache_folder, find
 
 MakeJava = Callable[..., Path]
 
@@ -73,7 +73,7 @@ def test_another_java_is_refused_and_named(
     put_on_path(make_java(version), environ)
     with pytest.raises(JavaMissing, match=f"PATH leads to {named} ") as refused:
         find(environ=environ)
-    assert "make setup" in refused.value.hint
+    assert "goldsmith[java]" in refused.value.hint
 
 
 def test_no_java_at_all_is_an_error_with_every_place_in_it(environ: dict[str, str]) -> None:

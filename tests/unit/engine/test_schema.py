@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldsmith.engine.schema import fits
+from goldsmith.engine.shape.schema_policy import fits
 
 
 @pytest.mark.parametrize(

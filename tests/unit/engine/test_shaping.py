@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldsmith.engine.shaping import over_views
+from goldsmith.engine.shape.shape import over_views
 
 VIEWS = {"orders": "v0", "profiles": "v1", "analytics.daily": "v2"}
 
@@ -37,15 +37,15 @@ def test_dataset_ids_become_views(sql: str, runs: str) -> None:
 
 
 def test_another_dialect_is_translated() -> None:
-    text = over_views("SELECT amount::int AS amount FROM orders", "redshift", VIEWS)
+    text = over_views("SELECT at::date AS day FROM orders", "redshift", VIEWS)
 
-    assert text == "SELECT\n  CAST(amount AS INT) AS amount\nFROM v0 AS orders"
+    assert text == "SELECT\n  CAST(at AS DATE) AS day\nFROM v0 AS orders"
 
 
 def test_an_insert_runs_its_select() -> None:
     text = over_views("INSERT INTO anywhere (a) SELECT id AS a FROM orders", "spark", VIEWS)
 
-    assert text == "SELECT\n  id AS a\nFROM v0 AS orders"
+    assert text == "SELECT id AS a FROM `v0` AS `orders`"
 
 
 @pytest.mark.parametrize(

@@ -16,17 +16,17 @@ from click.testing import CliRunner
 from goldsmith.catalog.defaults import shipped
 from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.cli.errors import errors as command
-from goldsmith.cli.output import Door
-from goldsmith.engine.lake import LostRace
-from goldsmith.engine.leasing import TargetBusy
-from goldsmith.engine.readers.errors import FileTruncated
-from goldsmith.engine.schema import SchemaMismatch
+from goldsmith.cli.output import CliContext
+from goldsmith.engine.lake.lake_table import LostRace
+from goldsmith.engine.publish.leases import TargetBusy
+from goldsmith.engine.read.errors import FileTruncated
+from goldsmith.engine.shape.schema_policy import SchemaMismatch
 from goldsmith.engine.warehouses.answers import failure
 from goldsmith.errors import GoldsmithError
 from goldsmith.healing.classify import classify, classify_text
 from goldsmith.healing.codes import UNCLASSIFIED, codes
 from goldsmith.healing.signals import signals
-from goldsmith.planning.files import SourceUnreachable
+from goldsmith.storage.files import SourceUnreachable
 
 CASES = Path(__file__).parents[2] / "cases" / "errors"
 
@@ -73,8 +73,8 @@ def _raised(error: Exception, cause: Exception) -> Exception:
         return caught
 
 
-def _answer(state: str | None, said: str) -> GoldsmithError:
-    return failure(state, said, where="here", location="shop.orders")
+def _answer(state: str | None, message: str) -> GoldsmithError:
+    return failure(state, message, where="here", location="shop.orders")
 
 
 @pytest.mark.parametrize(
@@ -129,8 +129,8 @@ def test_redshift_s_errors_are_read_from_the_server_s_fields() -> None:
 
 
 def test_commands_list_explain_and_classify(tmp_path: Path) -> None:
-    def ask(*words: str) -> Any:
-        done = CliRunner().invoke(command, [*words, "--json"], obj=Door(project=tmp_path))
+    def ask(*arguments: str) -> Any:
+        done = CliRunner().invoke(command, [*arguments, "--json"], obj=CliContext(project=tmp_path))
         assert done.exit_code == 0, done.output
         return json.loads(done.output)
 
@@ -145,9 +145,9 @@ def test_commands_speak_to_people(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("MemoryError")
     runner = CliRunner()
-    said = runner.invoke(command, ["classify", str(log)], obj=Door())
-    assert said.output.startswith("DriverOutOfMemory: The driver ran out of memory.")
-    assert "SourceThrottled" in runner.invoke(command, ["list"], obj=Door()).output
+    result = runner.invoke(command, ["classify", str(log)], obj=CliContext())
+    assert result.output.startswith("DriverOutOfMemory: The driver ran out of memory.")
+    assert "SourceThrottled" in runner.invoke(command, ["list"], obj=CliContext()).output
 
 
 def test_a_jvm_that_refuses_is_no_source_that_does() -> None:

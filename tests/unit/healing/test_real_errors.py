@@ -25,49 +25,49 @@ def url(postgres_server: Postgres) -> Iterator[str]:
 @pytest.fixture
 def two(url: str) -> Iterator[tuple[Any, Any]]:
     """Two sessions that work on one table."""
-    with psycopg.connect(url) as one, psycopg.connect(url) as other:
-        one.execute("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY, n INT NOT NULL)")
-        one.execute("TRUNCATE t")
-        one.execute("INSERT INTO t VALUES (1, 1)")
-        one.commit()
-        yield one, other
-        one.rollback()
-        other.rollback()
+    with psycopg.connect(url) as first, psycopg.connect(url) as second:
+        first.execute("CREATE TABLE IF NOT EXISTS t (id INT PRIMARY KEY, n INT NOT NULL)")
+        first.execute("TRUNCATE t")
+        first.execute("INSERT INTO t VALUES (1, 1)")
+        first.commit()
+        yield first, second
+        first.rollback()
+        second.rollback()
 
 
-def _serialization(one: Any, other: Any) -> None:
-    for session in (one, other):
+def _serialization(first: Any, second: Any) -> None:
+    for session in (first, second):
         session.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         session.execute("SELECT * FROM t")
-    one.execute("UPDATE t SET n = 2")
-    one.commit()
-    other.execute("UPDATE t SET n = 3")
+    first.execute("UPDATE t SET n = 2")
+    first.commit()
+    second.execute("UPDATE t SET n = 3")
 
 
-def _lock(one: Any, other: Any) -> None:
-    one.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
-    other.execute("SET lock_timeout = '10ms'")
-    other.execute("SELECT * FROM t")
+def _lock(first: Any, second: Any) -> None:
+    first.execute("LOCK TABLE t IN ACCESS EXCLUSIVE MODE")
+    second.execute("SET lock_timeout = '10ms'")
+    second.execute("SELECT * FROM t")
 
 
 ERRORS = {
     "SerializationConflict": _serialization,
     "LockTimeout": _lock,
-    "StatementTimeout": lambda one, _: (
-        one.execute("SET statement_timeout = '10ms'"),
-        one.execute("SELECT pg_sleep(5)"),
+    "StatementTimeout": lambda first, _: (
+        first.execute("SET statement_timeout = '10ms'"),
+        first.execute("SELECT pg_sleep(5)"),
     ),
-    "DuplicateRows": lambda one, _: one.execute("INSERT INTO t VALUES (1, 2)"),
-    "NullNotAllowed": lambda one, _: one.execute("INSERT INTO t VALUES (2, NULL)"),
-    "ValueTooLong": lambda one, _: one.execute(
+    "DuplicateRows": lambda first, _: first.execute("INSERT INTO t VALUES (1, 2)"),
+    "NullNotAllowed": lambda first, _: first.execute("INSERT INTO t VALUES (2, NULL)"),
+    "ValueTooLong": lambda first, _: first.execute(
         "CREATE TEMP TABLE s (v VARCHAR(2)); INSERT INTO s VALUES ('long')"
     ),
-    "ValueDoesNotFit": lambda one, _: one.execute("SELECT CAST('x' AS INT)"),
-    "TableUnknown": lambda one, _: one.execute("SELECT * FROM nobody"),
-    "ColumnUnknown": lambda one, _: one.execute("SELECT nothing FROM t"),
-    "WarehouseReadOnly": lambda one, _: (
-        one.execute("SET TRANSACTION READ ONLY"),
-        one.execute("UPDATE t SET n = 9"),
+    "ValueDoesNotFit": lambda first, _: first.execute("SELECT CAST('x' AS INT)"),
+    "TableUnknown": lambda first, _: first.execute("SELECT * FROM nobody"),
+    "ColumnUnknown": lambda first, _: first.execute("SELECT nothing FROM t"),
+    "WarehouseReadOnly": lambda first, _: (
+        first.execute("SET TRANSACTION READ ONLY"),
+        first.execute("UPDATE t SET n = 9"),
     ),
     "WarehouseUnreachable": lambda *_: psycopg.connect("host=127.0.0.1 port=9 connect_timeout=2"),
 }

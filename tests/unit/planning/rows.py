@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from goldsmith.catalog.columns import Kind
+from goldsmith.catalog.columns import ColumnKind
 from goldsmith.catalog.rows import Row, by_key
 from goldsmith.catalog.schema import BY_TABLE, DECLARED
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.neighbourhood import Datasets, Neighbourhood
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.resolved_stage import stage_id
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.words import stage_id
+from goldsmith.planning.stage_context import Datasets, StageContext
 
 Tables = Mapping[str, Iterable[Mapping[str, Any]]]
 
 
 def rows_of(tables: Tables) -> list[Row]:
     """The rows, columns left out at their defaults."""
-    return [_row(BY_TABLE[name], said) for name, rows in tables.items() for said in rows]
+    return [_row(BY_TABLE[name], values) for name, rows in tables.items() for values in rows]
 
 
-def snapshot(rows: Iterable[Row]) -> Snapshot:
+def snapshot(rows: Iterable[Row]) -> CatalogRows:
     """A catalog that holds just these rows; of two with one key, the later."""
     kept = list(rows)
-    return Snapshot(
+    return CatalogRows(
         1,
         {
             kind.table.name: by_key([row for row in kept if isinstance(row, kind)])
@@ -33,23 +33,23 @@ def snapshot(rows: Iterable[Row]) -> Snapshot:
     )
 
 
-def neighbourhoods(rows: Snapshot) -> dict[str, Neighbourhood]:
+def neighbourhoods(rows: CatalogRows) -> dict[str, StageContext]:
     """Every stage's neighbourhood, by stage id."""
     reader = SqlReader(rows.dataset_ids)
     return {
-        stage_id(stage): Neighbourhood(stage, rows, reader, Datasets(rows))
+        stage_id(stage): StageContext(stage, rows, reader, Datasets(rows))
         for stages in rows.stages_of.values()
         for stage in stages
     }
 
 
-def _row(kind: type[Row], said: Mapping[str, Any]) -> Row:
+def _row(kind: type[Row], values: Mapping[str, Any]) -> Row:
     columns = kind.table.by_name
     return kind(
         **{
             name: columns[name].from_storage(value)
-            if columns[name].kind in (Kind.NAMES, Kind.LIST, Kind.MOMENT)
+            if columns[name].kind in (ColumnKind.NAMES, ColumnKind.LIST, ColumnKind.MOMENT)
             else value
-            for name, value in said.items()
+            for name, value in values.items()
         }
     )

@@ -12,9 +12,9 @@ import yaml
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.defaults import shipped
 from goldsmith.catalog.edges import Edge
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity import check
-from goldsmith.planning.integrity.finding import Finding, Gravity, Rule
+from goldsmith.planning.integrity.finding import Finding, FindingSeverity, Rule
 from goldsmith.planning.integrity.known import DIALECTS, did_you_mean
 from seed import YAML
 from unit.planning.rows import neighbourhoods, rows_of, snapshot
@@ -35,31 +35,31 @@ def test_a_finding_is_made_of_these_rows(name: str, case: dict[str, Any]) -> Non
     found = look(check.FINDINGS.get(name), snapshot(rows_of(case["rows"])))
     wanted = list(case["found"])
     for finding in found:
-        fits = next((said for said in wanted if matches(said, finding)), None)
+        fits = next((expected for expected in wanted if matches(expected, finding)), None)
         assert fits is not None, f"not expected: {finding}"
         wanted.remove(fits)
         assert finding.hint
     assert not wanted, f"not found; found were {found}"
 
 
-def look(rule: Rule, rows: Snapshot) -> list[Finding]:
+def look(rule: Rule, rows: CatalogRows) -> list[Finding]:
     stages = neighbourhoods(rows)
     if rule.is_graph:
         return rule.findings(rows, stages)
     if rule.reads is not None:
         return rule.findings(rows)
-    return [finding for near in stages.values() for finding in rule.findings(near)]
+    return [finding for context in stages.values() for finding in rule.findings(context)]
 
 
-def matches(said: dict[str, str], finding: Finding) -> bool:
+def matches(expected: dict[str, str], finding: Finding) -> bool:
     return (
-        (said["table"], said["key"]) == (finding.table, finding.key)
-        and said["contains"] in finding.sentence
-        and said.get("hint", "") in finding.hint
+        (expected["table"], expected["key"]) == (finding.table, finding.key)
+        and expected["contains"] in finding.sentence
+        and expected.get("hint", "") in finding.hint
     )
 
 
-def everything(rows: Snapshot) -> list[Finding]:
+def everything(rows: CatalogRows) -> list[Finding]:
     stages = neighbourhoods(rows)
     found = [f for several in check.stage_findings(list(stages.values())).values() for f in several]
     return found + check.catalog_findings(rows) + check.graph_findings(rows, stages)
@@ -99,8 +99,8 @@ def test_the_seeds_yaml_leaves_no_finding() -> None:
 def test_the_seeds_yaml_and_statements_leave_warnings_only() -> None:
     found = everything(snapshot(seed_rows()))
     assert {(finding.code, finding.gravity) for finding in found} == {
-        ("OverlappingLocations", Gravity.WARNING),
-        ("TypographicCharacters", Gravity.WARNING),
+        ("OverlappingLocations", FindingSeverity.WARNING),
+        ("TypographicCharacters", FindingSeverity.WARNING),
     }
 
 
@@ -118,10 +118,10 @@ def test_a_secret_is_never_repeated() -> None:
     for case in yaml.safe_load((CASES / "secret_in_plain_text.yaml").read_text("utf-8")):
         for finding in everything(snapshot(rows_of(case["rows"]))):
             if finding.code == "SecretInPlainText":
-                said = f"{finding.sentence} {finding.hint}"
-                assert "abc123" not in said
-                assert "hunter2" not in said
-                assert "AKIA" not in said
+                shown = f"{finding.sentence} {finding.hint}"
+                assert "abc123" not in shown
+                assert "hunter2" not in shown
+                assert "AKIA" not in shown
 
 
 def test_the_known_dialects_are_sqlglots_own() -> None:

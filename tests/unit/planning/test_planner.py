@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from goldsmith.journal.runs import Expected
-from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.plan import Fate, News, Plan
+from goldsmith.planning.catalog_index import CatalogIndex
+from goldsmith.planning.plan import InputNews, Plan, StageDecision
 from goldsmith.planning.planner import CatalogHasErrors, Look, plan
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.survey import Survey
+from goldsmith.planning.stage_context import StageContext
 from unit.planning.rows import rows_of, snapshot
 
 NOW = datetime(2026, 1, 31, 8, tzinfo=UTC)
@@ -41,9 +41,9 @@ def shop(**more: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
     return {table: [*SHOP.get(table, []), *more.get(table, [])] for table in {**SHOP, **more}}
 
 
-def survey_of(tables: Mapping[str, list[dict[str, Any]]]) -> Survey:
+def survey_of(tables: Mapping[str, list[dict[str, Any]]]) -> CatalogIndex:
     rows = snapshot(rows_of(tables))
-    return Survey(rows, SqlReader(rows.dataset_ids))
+    return CatalogIndex(rows, SqlReader(rows.dataset_ids))
 
 
 def planned(
@@ -52,9 +52,16 @@ def planned(
     now: datetime = NOW,
     look: Look | None = None,
     expected: Mapping[str, Expected] | None = None,
+    leaves_out: bool = True,
 ) -> Plan:
     return plan(
-        survey_of(tables), selection, now=now, environment="test", look=look, expected=expected
+        survey_of(tables),
+        selection,
+        now=now,
+        environment="test",
+        look=look,
+        expected=expected,
+        leaves_out=leaves_out,
     )
 
 
@@ -138,35 +145,48 @@ def test_without_looking_every_stage_that_nothing_stops_is_ready() -> None:
             "pipeline 'orders' is not enabled",
             id="the pipeline's row says so",
         ),
-        pytest.param(
-            {
-                "stages": [
-                    {
-                        "pipeline_id": "orders",
-                        "stage_order": 1,
-                        "source_id": "raw",
-                        "target_id": "bronze",
-                        "enabled": False,
-                    }
-                ]
-            },
-            {LOAD},
-            "stage 'orders-1' is not enabled",
-            id="the stage's row says so",
-        ),
     ],
 )
-def test_a_row_that_is_not_enabled_stops(
+def test_a_pipeline_that_is_not_enabled_stops(
     more: dict[str, Any], stopped: set[str], says: str
 ) -> None:
     made = planned(shop(**more))
-    assert {stage.stage_id for stage in made.of(Fate.STOPPED)} == stopped
+    assert {stage.stage_id for stage in made.of(StageDecision.STOPPED)} == stopped
     assert because(made, LOAD) == says
 
 
+OFF = {
+    "stages": [
+        {
+            "pipeline_id": "orders",
+            "stage_order": 1,
+            "source_id": "raw",
+            "target_id": "bronze",
+            "enabled": False,
+        }
+    ]
+}
+
+
+def test_a_stage_that_is_not_enabled_is_left_out_and_what_reads_it_runs() -> None:
+    made = planned(shop(**OFF))
+    assert fates(made) == {LOAD: "left_out", CLEAN: "ready", SUM: "ready"}
+    assert because(made, LOAD) == "stage 'orders-1' is not enabled"
+
+
+def test_a_stage_that_is_not_enabled_stops_a_request_that_is_under_way() -> None:
+    made = planned(shop(**OFF), leaves_out=False)
+    assert fates(made) == {LOAD: "stopped", CLEAN: "blocked", SUM: "blocked"}
+
+
+def test_a_flag_stops_a_stage_that_is_not_enabled_as_well() -> None:
+    made = planned(shop(**OFF, control_flags=[flag("stage", LOAD)]))
+    assert fates(made) == {LOAD: "stopped", CLEAN: "blocked", SUM: "blocked"}
+
+
 def flag(scope: str, name: str, **more: Any) -> dict[str, Any]:
-    said = {"entity_type": scope, "entity_id": name, "flag_name": "enabled", "flag_value": False}
-    return {**said, **more}
+    row = {"entity_type": scope, "entity_id": name, "flag_name": "enabled", "flag_value": False}
+    return {**row, **more}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +204,7 @@ def flag(scope: str, name: str, **more: Any) -> dict[str, Any]:
 )
 def test_a_flag_stops_what_it_stands_on(scope: str, name: str, stopped: set[str]) -> None:
     made = planned(shop(control_flags=[flag(scope, name)]))
-    assert {stage.stage_id for stage in made.of(Fate.STOPPED)} == stopped
+    assert {stage.stage_id for stage in made.of(StageDecision.STOPPED)} == stopped
 
 
 def test_a_flag_says_who_set_it_why_and_until_when() -> None:
@@ -211,9 +231,9 @@ def test_a_flag_holds_from_its_start_to_its_end(
     starts: timedelta | None, ends: timedelta | None, stops: bool
 ) -> None:
     times = {"starts_at": starts, "ends_at": ends}
-    said = {name: (NOW + when).isoformat() for name, when in times.items() if when is not None}
-    made = planned(shop(control_flags=[flag("everything", "*", **said)]))
-    assert bool(made.of(Fate.STOPPED)) is stops
+    period = {name: (NOW + when).isoformat() for name, when in times.items() if when is not None}
+    made = planned(shop(control_flags=[flag("everything", "*", **period)]))
+    assert bool(made.of(StageDecision.STOPPED)) is stops
 
 
 @pytest.mark.parametrize(
@@ -225,7 +245,7 @@ def test_a_flag_holds_from_its_start_to_its_end(
 )
 def test_only_an_enabled_flag_that_says_no_stops(harmless: dict[str, Any]) -> None:
     made = planned(shop(control_flags=[flag("pipeline", "orders") | harmless]))
-    assert made.of(Fate.STOPPED) == []
+    assert made.of(StageDecision.STOPPED) == []
 
 
 def test_any_one_place_saying_no_stops() -> None:
@@ -252,19 +272,19 @@ def test_a_stage_is_not_blocked_by_one_that_was_not_asked_for() -> None:
 def look(**empty: bool | None) -> Look:
     """Looks at inputs as they are said to be: new rows, nothing new, or not known yet."""
 
-    def at(near: Neighbourhood) -> tuple[News, ...]:
-        words = {True: "nothing since", False: "3 new files", None: "not known yet"}
+    def at(context: StageContext) -> tuple[InputNews, ...]:
+        sentences = {True: "nothing since", False: "3 new files", None: "not known yet"}
         return tuple(
-            News(
+            InputNews(
                 dataset_id=dataset.dataset_id,
                 kind="files",
                 location=None,
                 address=None,
                 read="new",
                 empty=empty[dataset.dataset_id],
-                sentence=words[empty[dataset.dataset_id]],
+                sentence=sentences[empty[dataset.dataset_id]],
             )
-            for dataset in near.inputs
+            for dataset in context.inputs
         )
 
     return at

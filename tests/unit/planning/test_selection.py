@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.survey import Survey
 from unit.planning.rows import Tables, rows_of, snapshot
 
 #: raw → bronze → silver in `orders`; silver → gold in `sales`; gold, users → mart in `mart`.
@@ -60,18 +60,18 @@ SHOP: Tables = {
 LOAD, CLEAN, SUM, JOIN = "orders-1", "orders-2", "sales-1", "mart-1"
 
 
-def survey_of(tables: Tables) -> Survey:
+def survey_of(tables: Tables) -> CatalogIndex:
     rows = snapshot(rows_of(tables))
-    return Survey(rows, SqlReader(rows.dataset_ids))
+    return CatalogIndex(rows, SqlReader(rows.dataset_ids))
 
 
 @pytest.fixture(scope="module")
-def shop() -> Survey:
+def shop() -> CatalogIndex:
     return survey_of(SHOP)
 
 
 @pytest.mark.parametrize(
-    ("said", "meant"),
+    ("selector", "meant"),
     [
         ("orders", {LOAD, CLEAN}),
         ("pipeline:orders", {LOAD, CLEAN}),
@@ -103,15 +103,15 @@ def shop() -> Survey:
         ("raw+", {LOAD, CLEAN, SUM, JOIN}),
     ],
 )
-def test_these_words_mean_these_stages(said: str, meant: set[str], shop: Survey) -> None:
-    assert set(select(shop, [said])) == meant
+def test_these_words_mean_these_stages(selector: str, meant: set[str], shop: CatalogIndex) -> None:
+    assert set(select(shop, [selector])) == meant
 
 
-def test_no_words_mean_everything_in_order(shop: Survey) -> None:
+def test_no_words_mean_everything_in_order(shop: CatalogIndex) -> None:
     assert select(shop, []) == (LOAD, CLEAN, SUM, JOIN)
 
 
-def test_several_words_mean_all_of_them_each_stage_once_in_order(shop: Survey) -> None:
+def test_several_words_mean_all_of_them_each_stage_once_in_order(shop: CatalogIndex) -> None:
     assert select(shop, ["gold", "orders", "+silver"]) == (LOAD, CLEAN, SUM)
 
 
@@ -173,7 +173,7 @@ def test_what_goes_in_circles_is_selected_once() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "selector",
     [
         "nothing",
         "+nothing",
@@ -186,13 +186,15 @@ def test_what_goes_in_circles_is_selected_once() -> None:
         "tag:",
     ],
 )
-def test_words_for_nothing_are_refused_with_the_names_there_are(said: str, shop: Survey) -> None:
+def test_words_for_nothing_are_refused_with_the_names_there_are(
+    selector: str, shop: CatalogIndex
+) -> None:
     with pytest.raises(NothingSelected) as raised:
-        select(shop, [said])
+        select(shop, [selector])
     assert "orders" in raised.value.hint
 
 
-def test_a_misspelt_name_is_answered_with_the_nearest_one(shop: Survey) -> None:
+def test_a_misspelt_name_is_answered_with_the_nearest_one(shop: CatalogIndex) -> None:
     with pytest.raises(NothingSelected, match="'ordres'") as raised:
         select(shop, ["+ordres"])
     assert "Did you mean 'orders'?" in raised.value.hint
@@ -205,10 +207,10 @@ def test_an_empty_catalog_says_that_it_is_empty() -> None:
     assert select(survey_of({}), []) == ()
 
 
-def test_a_pipeline_without_stages_is_there_and_means_no_stages(shop: Survey) -> None:
+def test_a_pipeline_without_stages_is_there_and_means_no_stages(shop: CatalogIndex) -> None:
     assert select(shop, ["empty"]) == ()
     assert select(shop, ["pipeline:empty"]) == ()
 
 
-def test_a_dataset_that_no_stage_uses_is_there_and_means_no_stages(shop: Survey) -> None:
+def test_a_dataset_that_no_stage_uses_is_there_and_means_no_stages(shop: CatalogIndex) -> None:
     assert select(shop, ["lonely"]) == ()

@@ -210,6 +210,12 @@ def test_a_text_of_megabytes_is_not_even_parsed() -> None:
     assert found.error == "it is 1,000,009 characters long"
 
 
+def test_long_conditions_are_read_to_their_end() -> None:
+    wide = " OR ".join(f"a = {number}" for number in range(800))
+    found = facts(f"SELECT a FROM t WHERE ({wide}) AND a IN (SELECT a FROM t)")
+    assert (found.error, found.whole) == (None, ("t",))
+
+
 def test_an_unknown_dialect_is_an_error_of_the_text() -> None:
     assert facts("SELECT 1", "klingon").error is not None
 
@@ -237,11 +243,11 @@ def test_two_texts_that_differ_only_in_ids_are_parsed_once(parsed: list[str]) ->
         "SELECT raw_{n}.id, o.total, 'raw_{n}' AS raw_{n} FROM raw_{n} JOIN silver.orders_{n} o"
         " ON raw_{n}.id = o.id"
     )
-    one, two = (reader.facts(template.format(n=n)) for n in (1, 2))
+    first, second = (reader.facts(template.format(n=n)) for n in (1, 2))
     assert len(parsed) == 1
-    assert one.reads == ("raw_1", "silver.orders_1")
-    assert two.reads == ("raw_2", "silver.orders_2")
-    assert (one.columns, two.columns) == (("id", "total", "raw_1"), ("id", "total", "raw_2"))
+    assert first.reads == ("raw_1", "silver.orders_1")
+    assert second.reads == ("raw_2", "silver.orders_2")
+    assert (first.columns, second.columns) == (("id", "total", "raw_1"), ("id", "total", "raw_2"))
 
 
 def test_a_text_is_parsed_once_however_often_it_is_asked_about(parsed: list[str]) -> None:
@@ -265,7 +271,7 @@ def test_what_was_parsed_is_handed_over_once_and_saves_the_next_process_the_work
     reader = SqlReader(IDS)
     text = "INSERT INTO raw_2 SELECT count(*) AS n, now() AS at FROM raw_1"
     first = reader.facts(text)
-    kept = {key: json.dumps(said) for key, said in reader.take_parsed().items()}
+    kept = {key: json.dumps(query_facts) for key, query_facts in reader.take_parsed().items()}
     assert len(kept) == 1
     assert reader.take_parsed() == {}
     again = SqlReader(IDS, kept=kept)
@@ -357,3 +363,32 @@ WHERE event_ts >= CURRENT_DATE - INTERVAL '1 day' AND name ILIKE 'a%'
 def test_outer_expressions_of_an_insert_stay_with_its_select() -> None:
     translated = as_spark("WITH x AS (SELECT 1 AS a) INSERT INTO t SELECT a FROM x", "redshift")
     assert facts(translated) == facts("WITH x AS (SELECT 1 AS a) SELECT a FROM x")
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("SELECT * FROM t", ()),
+        ("SELECT * FROM t a JOIN t b ON a.x = b.y", ("t",)),
+        ("SELECT * FROM t a, t b", ("t",)),
+        ("SELECT * FROM t WHERE a UNION ALL SELECT * FROM t WHERE b", ()),
+        ("SELECT * FROM (SELECT * FROM t UNION ALL SELECT * FROM t) JOIN s USING (x)", ()),
+        ("WITH c AS (SELECT * FROM t) SELECT * FROM c JOIN c d ON c.x = d.y", ("t",)),
+        ("WITH c AS (SELECT * FROM t), d AS (SELECT * FROM c) SELECT * FROM c JOIN d", ("t",)),
+        ("WITH t AS (SELECT 1 AS x) SELECT * FROM t a JOIN t b", ()),
+        ("WITH c AS (SELECT * FROM t) SELECT * FROM s", ()),
+        ("SELECT * FROM t WHERE EXISTS (SELECT 1 FROM t u WHERE u.x = t.y)", ("t",)),
+        ("SELECT (SELECT max(x) FROM t) AS m, y FROM t", ("t",)),
+        ("SELECT * FROM s WHERE x NOT IN (SELECT x FROM t)", ("t",)),
+        ("SELECT * FROM s LEFT JOIN t USING (x)", ("t",)),
+        ("SELECT * FROM t RIGHT JOIN s USING (x)", ("t",)),
+        ("SELECT * FROM t FULL JOIN s USING (x)", ("t", "s")),
+        ("SELECT * FROM s LEFT ANTI JOIN t USING (x)", ("t",)),
+        ("SELECT * FROM t LEFT ANTI JOIN s USING (x)", ("s",)),
+        ("SELECT * FROM t LEFT JOIN s USING (x)", ("s",)),
+        ("SELECT * FROM t JOIN s USING (x) LATERAL VIEW explode(y) e AS z", ()),
+        ("SELECT * FROM a.t x JOIN a.t y ON x.i = y.j", ("a.t",)),
+    ],
+)
+def test_a_table_that_must_be_read_whole_is_recognised(text: str, whole: tuple[str, ...]) -> None:
+    assert facts(text).whole == whole

@@ -17,10 +17,10 @@ from goldsmith.catalog.retries import HealingAction, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.schema import DECLARED
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.catalog.throttles import Throttle
+from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.survey import Survey
 
 # Few names, so that rows have to do with each other.
 datasets = st.sampled_from(["a", "b", "c", "lake.d"])
@@ -121,10 +121,10 @@ any_row: st.SearchStrategy[Row] = st.one_of(
 #: A change of some rows at once: put, or taken away.
 edits = st.lists(st.tuples(st.booleans(), any_row), min_size=1, max_size=4)
 
-EMPTY = Snapshot(0, {kind.table.name: {} for kind in DECLARED})
+EMPTY = CatalogRows(0, {kind.table.name: {} for kind in DECLARED})
 
 
-def edited(rows: Snapshot, changes: list[tuple[bool, Row]]) -> Snapshot:
+def edited(rows: CatalogRows, changes: list[tuple[bool, Row]]) -> CatalogRows:
     """The next snapshot, sharing what did not change, as a refresh makes it."""
     tables = dict(rows.tables)
     for put, row in changes:
@@ -134,33 +134,33 @@ def edited(rows: Snapshot, changes: list[tuple[bool, Row]]) -> Snapshot:
         else:
             table.pop(row.key, None)
         tables[row.table.name] = table
-    return Snapshot(rows.revision + 1, tables)
+    return CatalogRows(rows.revision + 1, tables)
 
 
-def anew(rows: Snapshot) -> Survey:
-    return Survey(rows, SqlReader(rows.dataset_ids))
+def anew(rows: CatalogRows) -> CatalogIndex:
+    return CatalogIndex(rows, SqlReader(rows.dataset_ids))
 
 
-def neighbourhoods(survey: Survey) -> dict[str, dict[str, object]]:
+def neighbourhoods(catalog_index: CatalogIndex) -> dict[str, dict[str, object]]:
     """Each stage with the rows around it, as values."""
     return {
         name: {
-            "stage": near.stage,
-            "pipeline": near.pipeline,
-            "edge": near.edge,
-            "words": near.words,
-            "facts": near.facts,
-            "target": near.target,
-            "inputs": near.inputs,
-            "rules": (near.rules, near.pre_rules),
-            "retry": near.retry,
-            "depends_on": sorted(near.depends_on(), key=repr),
+            "stage": context.stage,
+            "pipeline": context.pipeline,
+            "edge": context.edge,
+            "words": context.resolved,
+            "facts": context.facts,
+            "target": context.target,
+            "inputs": context.inputs,
+            "rules": (context.rules, context.pre_rules),
+            "retry": context.retry,
+            "depends_on": sorted(context.depends_on(), key=repr),
         }
-        for name, near in survey.stages.items()
+        for name, context in catalog_index.stages.items()
     }
 
 
-def assert_same(found: Survey, expected: Survey) -> None:
+def assert_same(found: CatalogIndex, expected: CatalogIndex) -> None:
     assert neighbourhoods(found) == neighbourhoods(expected)
     assert found.upstream == expected.upstream
     assert found.order == expected.order
@@ -171,18 +171,18 @@ def assert_same(found: Survey, expected: Survey) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(changes=st.lists(edits, min_size=1, max_size=6), asked=st.booleans())
+@given(changes=st.lists(edits, min_size=1, max_size=6), looks_between=st.booleans())
 def test_after_any_changes_a_survey_is_the_one_made_anew(
-    changes: list[list[tuple[bool, Row]]], asked: bool
+    changes: list[list[tuple[bool, Row]]], looks_between: bool
 ) -> None:
     rows = EMPTY
-    survey = anew(rows)
+    catalog_index = anew(rows)
     for change in changes:
         rows = edited(rows, change)
-        survey = survey.after(rows)
-        if asked:  # what somebody asked about is kept, and must still be right after
-            assert_same(survey, anew(rows))
-    assert_same(survey, anew(rows))
+        catalog_index = catalog_index.after(rows)
+        if looks_between:  # what somebody asked about is kept, and must still be right after
+            assert_same(catalog_index, anew(rows))
+    assert_same(catalog_index, anew(rows))
 
 
 def stage(pipeline: str, order: int, source: str | None, target: str | None, **more: Any) -> Stage:
@@ -205,8 +205,8 @@ CHAIN = edited(
 
 
 def test_a_survey_of_the_same_snapshot_is_the_same_survey() -> None:
-    survey = anew(CHAIN)
-    assert survey.after(CHAIN) is survey
+    catalog_index = anew(CHAIN)
+    assert catalog_index.after(CHAIN) is catalog_index
 
 
 def test_only_stages_around_a_changed_row_are_looked_at_again() -> None:

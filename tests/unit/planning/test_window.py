@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from goldsmith.planning.files import FileSeen
 from goldsmith.planning.window import BadWindow, Window, day_of
+from goldsmith.storage.files import ListedFile
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -30,8 +30,8 @@ def test_the_day_of_a_path_is_in_its_folders(path: str, day: tuple[int, int, int
     assert day_of(path) == (None if day is None else datetime(*day, tzinfo=UTC))
 
 
-def file(path: str, modified: datetime) -> FileSeen:
-    return FileSeen(path=path, size=1, etag="", modified_at=modified)
+def file(path: str, modified: datetime) -> ListedFile:
+    return ListedFile(path=path, size=1, etag="", modified_at=modified)
 
 
 def test_a_file_without_a_day_is_of_when_it_was_written() -> None:

@@ -18,8 +18,8 @@ from goldsmith.journal import events, incidents, requests, runs, stage_runs
 from goldsmith.journal.owners import Owner, this_host
 from goldsmith.journal.tables import LEFT_OUT, Request, Run, StageRun
 from goldsmith.runtime import Runtime
-from goldsmith.scheduling import incidents as scheduling_incidents
-from goldsmith.scheduling import standing
+from goldsmith.worker import incidents as scheduling_incidents
+from goldsmith.worker import requeue
 
 ROWS = (
     Pipeline(pipeline_id="p"),
@@ -54,8 +54,8 @@ def stopped_at_the_first_stage(runtime: Runtime, *, left: tuple[str, ...] = ()) 
     """A request whose first stage was stopped once; healing left it some stages to try again."""
     journal = runtime.journal
     options = {"healing": {"stages": list(left)}} if left else {}
-    asked = Request(request_id="r", selection=("p",), options=options, asked_by="test")
-    requests.put(journal, asked)
+    request = Request(request_id="r", selection=("p",), options=options, asked_by="test")
+    requests.put(journal, request)
     requests.take(journal, "r", "worker")
     run = runs.start_run(journal, Run(run_id="run", request_id="r", pipeline_id="p"))
     tried = StageRun(stage_run_id="try", run_id=run.run_id, pipeline_id="p", stage_order=1)
@@ -67,17 +67,40 @@ def stopped_at_the_first_stage(runtime: Runtime, *, left: tuple[str, ...] = ()) 
 def test_a_request_waits_again_once_what_stopped_it_is_gone(runtime: Runtime) -> None:
     flag(runtime, "p-1", enabled=False)
     stopped_at_the_first_stage(runtime)
-    assert standing.put_back_the_released(runtime) == []
+    assert requeue.requeue_released_requests(runtime) == []
     flag(runtime, "p-1", enabled=True)
-    assert [request.request_id for request in standing.put_back_the_released(runtime)] == ["r"]
+    assert [request.request_id for request in requeue.requeue_released_requests(runtime)] == ["r"]
 
 
 def test_a_request_stays_stopped_while_all_that_is_left_of_it_is_stopped(runtime: Runtime) -> None:
     flag(runtime, "p-2", enabled=False)
     stopped_at_the_first_stage(runtime, left=("p-2",))
-    assert standing.put_back_the_released(runtime) == []
+    assert requeue.requeue_released_requests(runtime) == []
     flag(runtime, "p-2", enabled=True)
-    assert [request.request_id for request in standing.put_back_the_released(runtime)] == ["r"]
+    assert [request.request_id for request in requeue.requeue_released_requests(runtime)] == ["r"]
+
+
+def test_a_stage_that_is_not_enabled_holds_up_no_request_that_had_not_begun_it(
+    runtime: Runtime,
+) -> None:
+    flag(runtime, "p-1", enabled=False)
+    requests.put(runtime.journal, Request(request_id="r", selection=("p",), asked_by="test"))
+    requests.stopped(runtime.journal, "r", because="a flag")
+    with runtime.catalog.change(actor="test") as change:
+        change.put([ROWS[5].with_(enabled=False)])
+    assert requeue.requeue_released_requests(runtime) == []
+    flag(runtime, "p-1", enabled=True)
+    assert [request.request_id for request in requeue.requeue_released_requests(runtime)] == ["r"]
+
+
+def test_a_request_stopped_by_a_row_stays_so_until_the_row_is_enabled(runtime: Runtime) -> None:
+    stopped_at_the_first_stage(runtime)
+    with runtime.catalog.change(actor="test") as change:
+        change.put([ROWS[4].with_(enabled=False)])
+    assert requeue.requeue_released_requests(runtime) == []
+    with runtime.catalog.change(actor="test") as change:
+        change.put([ROWS[4]])
+    assert [request.request_id for request in requeue.requeue_released_requests(runtime)] == ["r"]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +125,7 @@ def dies(runtime: Runtime, worker: str, name: str, *, under_way: bool = True) ->
             target_id="a",
         )
         stage_runs.start_stage_run(journal, tried)
-    standing.put_back_the_dead(runtime)
+    requeue.requeue_dead_workers_requests(runtime)
     return requests.get(journal, "r")
 
 
@@ -133,8 +156,8 @@ def test_a_death_counts_as_a_try_of_the_stages_own_policy(runtime: Runtime, dead
     assert (left.status, left.not_before) == ("waiting", None)
     assert dies(runtime, dead, "2").status == "failed"
     kinds = ("RemedyChosen", "RetryScheduled", "StageHeld", "IncidentOpened")
-    told = [f"{e.kind} {e.error_code}" for e in runtime.journal.read(kinds=kinds)]
-    assert told == [
+    recorded = [f"{e.kind} {e.error_code}" for e in runtime.journal.read(kinds=kinds)]
+    assert recorded == [
         *("RemedyChosen WorkerLost", "RetryScheduled WorkerLost"),
         *("StageHeld WorkerLost", "IncidentOpened WorkerLost"),
     ]
@@ -144,9 +167,9 @@ def test_a_request_its_worker_lost_hold_of_waits_again(runtime: Runtime) -> None
     requests.put(runtime.journal, Request(request_id="r", selection=("p",), asked_by="test"))
     requests.take(runtime.journal, "r", "me")
     runs.start_run(runtime.journal, Run(run_id="run", request_id="r", pipeline_id="p"))
-    assert standing.put_back_the_dropped(runtime, "me", {"r"}) == []
-    assert standing.put_back_the_dropped(runtime, "another", ()) == []
-    [back] = standing.put_back_the_dropped(runtime, "me", ())
+    assert requeue.requeue_dropped_requests(runtime, "me", {"r"}) == []
+    assert requeue.requeue_dropped_requests(runtime, "another", ()) == []
+    [back] = requeue.requeue_dropped_requests(runtime, "me", ())
     assert (back.status, back.worker) == ("waiting", None)
     assert runs.recent_runs(runtime.journal, request_id="r")[0].status == "interrupted"
 
@@ -164,7 +187,10 @@ def test_a_stage_that_was_left_out_is_not_fresh(runtime: Runtime) -> None:
             facts=facts,
         )
         stage_runs.pass_over(journal, passed, events.StageSkipped(because="so it is"))
-    updated = {one.dataset_id: one.last_update for one in scheduling_incidents.freshness(runtime)}
+    updated = {
+        dataset.dataset_id: dataset.last_update
+        for dataset in scheduling_incidents.freshness(runtime)
+    }
     assert updated["a"] is not None
     assert updated["b"] is None
 
@@ -180,7 +206,7 @@ def test_several_who_find_the_dead_at_once_put_each_request_back_once(
 
     def look(_: int) -> list[Request]:
         start.wait()
-        return standing.put_back_the_dead(runtime)
+        return requeue.requeue_dead_workers_requests(runtime)
 
     with ThreadPoolExecutor(4) as several:
         back = [request.request_id for found in several.map(look, range(4)) for request in found]

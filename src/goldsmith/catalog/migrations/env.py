@@ -1,4 +1,4 @@
-"""What Alembic runs: `migrate.py` hands the open connection over, inside its transaction."""
+"""Alembic's environment: `migrate.py` passes its open connection, inside its transaction."""
 
 from __future__ import annotations
 

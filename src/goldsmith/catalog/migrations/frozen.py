@@ -1,8 +1,8 @@
-"""Tables as they were when a migration was written: SQL kept in a file beside it.
+"""Frozen SQL of migrations: the tables as they were when the migration was written.
 
-A migration must never change after it was released, while the definitions do. So a migration
-that makes tables or indexes runs the SQL the definitions gave on the day it was written, from
-`versions/<revision>.<database>.sql`.
+A migration must never change after its release, while the definitions do. So a migration that
+creates tables or indexes runs the SQL that was generated from the definitions when it was
+written, from `versions/<revision>.<database>.sql`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _BREAK = ";\n\n"
 
 def run(connection: sa.Connection, revision: str) -> None:
     """Run the frozen statements of a revision for this database."""
-    # The text is run as it stands: psycopg would take a percent sign for a placeholder.
+    # Executed without parameters: psycopg would take a percent sign for a placeholder.
     connection.execution_options(no_parameters=True)
-    for statement in _file(revision, connection.dialect.name).read_text().split(_BREAK):
+    for statement in _file(revision, connection.dialect.name).read_text("utf-8").split(_BREAK):
         if statement.strip():
             connection.exec_driver_sql(statement)
 
@@ -31,7 +31,7 @@ def freeze(
     made: Iterable[sa.Table | sa.Index],
     more: Mapping[str, Sequence[str]] | None = None,
 ) -> None:
-    """Write the statements that make these, and more by database, for both databases."""
+    """Write the CREATE statements of these, and the `more` statements of each database."""
     from sqlalchemy.dialects import postgresql, sqlite
 
     kept = list(made)
@@ -40,16 +40,16 @@ def freeze(
         if any(_BREAK in statement for statement in statements):
             raise ValueError("A statement holds an empty line after a semicolon: it would be cut.")
         text = "".join(f"{statement}{_BREAK}" for statement in statements)
-        _file(revision, dialect.name).write_text(text)
+        _file(revision, dialect.name).write_text(text, encoding="utf-8")
 
 
 def _statements(made: Iterable[sa.Table | sa.Index], dialect: sa.Dialect) -> Iterator[str]:
-    for one in made:
-        if isinstance(one, sa.Table):
-            yield str(CreateTable(one).compile(dialect=dialect)).strip()
-            yield from _statements(sorted(one.indexes, key=lambda i: str(i.name)), dialect)
+    for item in made:
+        if isinstance(item, sa.Table):
+            yield str(CreateTable(item).compile(dialect=dialect)).strip()
+            yield from _statements(sorted(item.indexes, key=lambda i: str(i.name)), dialect)
         else:
-            yield str(CreateIndex(one).compile(dialect=dialect)).strip()
+            yield str(CreateIndex(item).compile(dialect=dialect)).strip()
 
 
 def _file(revision: str, database: str) -> Path:

@@ -1,1 +1,1 @@
-"""Names and settings of other tools' checks: each an entry of a table, read as a check of ours."""
+"""Tables that map the checks of other tools, by name and settings, to Goldsmith's checks."""

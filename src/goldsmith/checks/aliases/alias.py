@@ -1,4 +1,4 @@
-"""An alias: another tool's name for a check of ours, and what its settings are called here."""
+"""An alias: another tool's name for a Goldsmith check, and how its settings translate."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Alias:
-    """Another tool's check as one of ours."""
+    """The translation of another tool's check into a Goldsmith check."""
 
-    #: Our check.
+    #: The Goldsmith check.
     to: str
-    #: Their setting → ours.
+    #: The tool's setting → Goldsmith's setting.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    #: What the tool means without saying so; a setting that is given comes first.
+    #: Settings the tool implies; a given setting overrides them.
     implied: Mapping[str, Any] = field(default_factory=dict)
-    #: For settings that differ in more than their name: given ours, with theirs left over.
+    #: Converts settings that differ in more than their name; called after renaming.
     changed: Callable[[Settings], Settings] | None = None
 
     def apply(self, theirs: Mapping[str, Any]) -> Settings:
-        """Their settings by our names."""
+        """Translate the tool's settings into an entry for the Goldsmith check."""
         ours = {self.renamed.get(name, name): value for name, value in theirs.items()}
         if self.changed is not None:
             ours = self.changed(ours)

@@ -1,7 +1,7 @@
-"""The tests of dbt and dbt-utils, as they treat NULLs and empty tables.
+"""Aliases for the tests of dbt and dbt-utils, with their treatment of NULLs and empty tables.
 
-A dbt test is a query for failing rows: a comparison with NULL fails none, and of an aggregate over
-no rows nothing is said.
+A dbt test is a query for failing rows: a comparison with NULL fails no row, and an aggregate over
+no rows passes.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _REF = re.compile(r"(?:ref|source)\(\s*(.*?)\s*\)")
 
 
 def refs(settings: Settings) -> Settings:
-    """ref('orders') is the dataset orders."""
-    said = str(settings.get("to", "")).strip().removeprefix("{{").removesuffix("}}").strip()
-    found = _REF.fullmatch(said)
+    """Replace ref('orders') or source(…) in `to` by the name of the dataset."""
+    text = str(settings.get("to", "")).strip().removeprefix("{{").removesuffix("}}").strip()
+    found = _REF.fullmatch(text)
     if found is None:
         return settings
     return {**settings, "to": found[1].split(",")[-1].strip().strip("'\"")}
 
 
 def _expression(settings: Settings) -> Settings:
-    """Of a column, the expression goes on after its name."""
+    """With a column, dbt's expression is the rest of a condition that begins with the column."""
     column = settings.pop("column", None)
-    said = str(settings.pop("expression", ""))
-    return {**settings, "sql": said if column is None else f"`{column}` {said}"}
+    sql = str(settings.pop("expression", ""))
+    return {**settings, "sql": sql if column is None else f"`{column}` {sql}"}
 
 
 def recency(settings: Settings) -> Settings:
@@ -64,28 +64,28 @@ def _strict(settings: Settings, strict: bool) -> Settings:
 
 
 def _values(settings: Settings) -> Settings:
-    """Bounds are SQL there."""
+    """Read the bounds, which are SQL in dbt."""
     return {
         **settings,
         **{name: sql_value(settings[name]) for name in ("min", "max") if name in settings},
     }
 
 
-def sql_value(said: Any) -> Any:
-    """A value as SQL there has it: a quoted text is a value, another an expression."""
-    if not isinstance(said, str):
-        return said
-    quoted = _QUOTED.fullmatch(said.strip())
-    return quoted[1].replace("''", "'") if quoted else {"sql": said}
+def sql_value(value: Any) -> Any:
+    """Read a value that dbt inserts into SQL: a quoted text is a value, others are expressions."""
+    if not isinstance(value, str):
+        return value
+    quoted = _QUOTED.fullmatch(value.strip())
+    return quoted[1].replace("''", "'") if quoted else {"sql": value}
 
 
 def listed(settings: Settings, quoting: str, *, quotes: bool = True) -> Settings:
-    """Values stand in quotes there, numbers too; told not to be quoted they are SQL."""
-    said = settings.pop(quoting, quotes)
+    """Read listed values: dbt quotes them, numbers too; unquoted values are SQL."""
+    is_quoted = settings.pop(quoting, quotes)
     values = settings.get("values")
     if not isinstance(values, list | tuple):
         return settings
-    read = _as_text if said else sql_value
+    read = _as_text if is_quoted else sql_value
     return {**settings, "values": [read(value) for value in values]}
 
 
@@ -100,7 +100,7 @@ def _quoted(settings: Settings) -> Settings:
 def _ranges(settings: Settings) -> Settings:
     within = settings.pop("partition_by", None)
     if within is not None:
-        settings["within"] = [one.strip() for one in str(within).split(",")]
+        settings["within"] = [column.strip() for column in str(within).split(",")]
     return settings
 
 

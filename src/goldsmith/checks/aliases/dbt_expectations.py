@@ -1,7 +1,7 @@
-"""The tests of dbt-expectations: names of Great Expectations', and rules of their own.
+"""Aliases for the tests of dbt-expectations: Great Expectations' names with rules of their own.
 
-Each is a query for failing rows. A value that is looked for in a set and is NULL fails; conditions
-of several columns are SQL conditions, which NULL neither fulfils nor breaks.
+Each test is a query for failing rows. A NULL fails a test against a set of values; conditions on
+several columns are SQL conditions, which a NULL does not break.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PAIR = {"column_A": "column", "column_B": "other"}
 
 
 def _same(name: str) -> Alias:
-    """The test of that name, where only the column is called differently."""
+    """The alias of Great Expectations, where only the column setting is named differently."""
     alias = GREAT_EXPECTATIONS[f"expect_{name}"]
     return Alias(alias.to, {**alias.renamed, **COLUMN}, alias.implied, alias.changed)
 
@@ -42,7 +42,7 @@ def _name(column: Any) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value as it stands in SQL."""
+    """A value as SQL: a literal or an expression."""
     read = sql_value(value)
     if isinstance(read, dict):
         return str(read["sql"])
@@ -53,23 +53,23 @@ def _literal(value: Any) -> str:
 
 
 def _and(settings: Settings, condition: str) -> Settings:
-    """The row condition, and another."""
-    said = settings.get("where")
-    return {**settings, "where": condition if said is None else f"({said}) AND ({condition})"}
+    """Add a condition to the row condition."""
+    where = settings.get("where")
+    return {**settings, "where": condition if where is None else f"({where}) AND ({condition})"}
 
 
 def _in_set(settings: Settings) -> Settings:
     return listed(settings, "quote_values")
 
 
-def _place(settings: Settings) -> Settings:
-    """Places are counted from 1 there; 0 is none."""
-    place = settings.pop("index", None)
-    return {**settings, "index": place - 1} if place else settings
+def _from_zero(settings: Settings) -> Settings:
+    """dbt-expectations counts positions of columns from 1; 0 means any position."""
+    position = settings.pop("index", None)
+    return {**settings, "index": position - 1} if position else settings
 
 
 def _recent(settings: Settings) -> Settings:
-    """Times that have not come yet are left out."""
+    """Leave out rows with a time in the future."""
     condition = f"{_name(settings.get('column'))} <= TIMESTAMP '{{{{ now }}}}'"
     return _and(recency(settings), condition)
 
@@ -91,15 +91,15 @@ def _less_than(settings: Settings) -> Settings:
 
 
 def _most_common(settings: Settings) -> Settings:
-    """The value that is the n-th most frequent; NULL is one, and outside of no set."""
+    """Query the n-th most frequent value; NULL counts as a value and never fails."""
     quotes = settings.pop("quote_values", False)
     settings.pop("data_type", None)
-    place, column = settings.pop("top_n", 1), _name(settings.pop("column"))
-    values = [_literal(f"'{one}'" if quotes else one) for one in settings.pop("values")]
+    rank, column = settings.pop("top_n", 1), _name(settings.pop("column"))
+    values = [_literal(f"'{value}'" if quotes else value) for value in settings.pop("values")]
     counted = f"SELECT {column} AS value, count(*) AS n FROM {{rows}} GROUP BY {column}"
     ranked = f"SELECT value, row_number() OVER (ORDER BY n DESC) AS place FROM ({counted})"
     outside = f"value NOT IN ({', '.join(values)})"
-    sql = f"SELECT value FROM ({ranked}) WHERE place = {int(place)} AND {outside}"
+    sql = f"SELECT value FROM ({ranked}) WHERE place = {int(rank)} AND {outside}"
     return {**settings, "sql": sql}
 
 
@@ -111,21 +111,21 @@ def _greater(settings: Settings) -> Settings:
 
 def _pair(settings: Settings) -> Settings:
     settings.pop("ignore_row_if", None)
-    one, other = _name(settings.pop("column_A")), _name(settings.pop("column_B"))
+    left, right = _name(settings.pop("column_A")), _name(settings.pop("column_B"))
     allowed = [
-        f"({one} = {_literal(first)} AND {other} = {_literal(second)})"
+        f"({left} = {_literal(first)} AND {right} = {_literal(second)})"
         for first, second in settings.pop("values")
     ]
     return {**settings, "sql": " OR ".join(allowed)}
 
 
 def _compound(settings: Settings) -> Settings:
-    said = settings.pop("ignore_row_if", "all_values_are_missing")
-    return {**settings, "ignore": "any" if said == "any_value_is_missing" else "all"}
+    ignored = settings.pop("ignore_row_if", "all_values_are_missing")
+    return {**settings, "ignore": "any" if ignored == "any_value_is_missing" else "all"}
 
 
 def _within_record(settings: Settings) -> Settings:
-    """As many different values as columns; a NULL is none."""
+    """There are as many distinct values as columns; a NULL is no value."""
     ignored = settings.pop("ignore_row_if", "all_values_are_missing")
     names = [_name(column) for column in settings.pop("columns")]
     there = " OR " if ignored == "all_values_are_missing" else " AND "
@@ -135,7 +135,7 @@ def _within_record(settings: Settings) -> Settings:
 
 
 def _sum(settings: Settings) -> Settings:
-    """Sums over all rows, or those of a group; a total that is no number is a column's."""
+    """Compare sums over all rows or per group; a total given as text is an expression to sum."""
     total, groups = settings.pop("equals", None), settings.pop("group_by", None)
     found = " + ".join(f"sum({_name(column)})" for column in settings.pop("columns"))
     wanted = f"sum({total})" if isinstance(total, str) else str(total)
@@ -145,18 +145,18 @@ def _sum(settings: Settings) -> Settings:
 
 
 def _flags(settings: Settings) -> Settings:
-    """Flags stand before the pattern here."""
+    """Write regex flags in front of the pattern: `(?i)…`."""
     flags = settings.pop("flags", None)
     if not flags:
         return settings
     patterns = settings.get("pattern", ())
     if isinstance(patterns, str):
         return {**settings, "pattern": f"(?{flags}){patterns}"}
-    return {**settings, "pattern": [f"(?{flags}){one}" for one in patterns]}
+    return {**settings, "pattern": [f"(?{flags}){pattern}" for pattern in patterns]}
 
 
 def _none_of(settings: Settings) -> Settings:
-    """Of several patterns `any` is one that does not match."""
+    """`match_on: any` passes if any pattern does not match, as not_regex with `match: all` does."""
     matched = "any" if settings.pop("match_on", "any") == "all" else "all"
     return {**_flags(settings), "match": matched}
 
@@ -175,7 +175,7 @@ ALIASES: Mapping[str, Alias] = {
             if name.startswith("expect_")
         },
         "column_to_exist": Alias(
-            "column_exists", {**COLUMN, "column_index": "index"}, changed=_place
+            "column_exists", {**COLUMN, "column_index": "index"}, changed=_from_zero
         ),
         "table_columns_to_match_set": Alias("column_set", _LIST),
         "table_columns_to_contain_set": Alias("column_set", _LIST, {"exact": False}),

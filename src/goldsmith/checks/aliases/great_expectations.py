@@ -1,4 +1,4 @@
-"""Great Expectations' core expectations, with its rules for NULLs, empty tables and bounds."""
+"""Aliases for Great Expectations' core expectations, with its NULLs, empty tables and bounds."""
 
 from __future__ import annotations
 
@@ -21,9 +21,12 @@ _IGNORED_ROWS = {
 
 
 def _ignoring(settings: Settings) -> Settings:
-    """Their words for the rows that are left out; they leave out the ones with NULLs only."""
-    said = settings.pop("ignore_row_if", None)
-    return {**settings, "ignore": _IGNORED_ROWS.get(said, said) if said is not None else "all"}
+    """Translate `ignore_row_if`; by default rows with NULLs in all columns are left out."""
+    ignored = settings.pop("ignore_row_if", None)
+    return {
+        **settings,
+        "ignore": _IGNORED_ROWS.get(ignored, ignored) if ignored is not None else "all",
+    }
 
 
 def _pair(settings: Settings) -> Settings:
@@ -61,8 +64,16 @@ def _quantiles(settings: Settings) -> Settings:
     }
 
 
+def _open(settings: Settings) -> Settings:
+    """Without bounds add empty ones: every value lies between them."""
+    if {"min", "max"} & settings.keys():
+        return settings
+    return {**settings, "min": None, "max": None}
+
+
 def _extreme(settings: Settings) -> Settings:
-    """Compared with a day, a time counts as its day there."""
+    """Great Expectations compares a time with a day by the day of the time."""
+    settings = _open(settings)
     bounds = [settings.get(name) for name in ("min", "max")]
     if any(isinstance(bound, str) and _DAY.fullmatch(bound) for bound in bounds):
         return {**settings, "days": True}
@@ -70,15 +81,19 @@ def _extreme(settings: Settings) -> Settings:
 
 
 def _count(settings: Settings) -> Settings:
-    """Bounds of counts, which lose their fraction there."""
+    """Great Expectations truncates the bounds of counts to whole numbers."""
     for name in ("min", "max", "equals"):
         if isinstance(settings.get(name), float):
             settings[name] = int(settings[name])
     return settings
 
 
+def _between_counts(settings: Settings) -> Settings:
+    return _count(_open(settings))
+
+
 def _all_equal(settings: Settings) -> Settings:
-    """A NULL equals NULL; rows are left out as in other expectations of several columns."""
+    """NULL equals NULL; `ignore_row_if` leaves rows out as for other expectations."""
     names = [f"`{str(name).replace('`', '``')}`" for name in settings.pop("columns", ())]
     ignore = _ignoring(settings).pop("ignore")
     settings.pop("ignore_row_if", None)
@@ -94,8 +109,16 @@ def _query(settings: Settings) -> Settings:
     return {**settings, "sql": str(settings.get("sql", "")).replace("{batch}", "{rows}")}
 
 
+def _distribution(settings: Settings) -> Settings:
+    """The partition object holds the expected distribution; only bucketized data is supported."""
+    partition = dict(settings.pop("partition_object", None) or {})
+    if settings.get("bucketize_data") is True:
+        settings.pop("bucketize_data")
+    return {**settings, **{name: value for name, value in partition.items() if value is not None}}
+
+
 def _between(to: str, **implied: Any) -> Alias:
-    return Alias(to, _BOUNDS, implied)
+    return Alias(to, _BOUNDS, implied, _open)
 
 
 def _names(*parts: tuple[str, Alias]) -> dict[str, Alias]:
@@ -112,9 +135,9 @@ ALIASES: Mapping[str, Alias] = _names(
     ("table_columns_to_match_set",
         Alias("column_set", {"column_set": "columns", "exact_match": "exact"}, _CASE)),
     ("table_column_count_to_equal", Alias("column_count", {"value": "equals"}, changed=_count)),
-    ("table_column_count_to_be_between", Alias("column_count", _BOUNDS, changed=_count)),
+    ("table_column_count_to_be_between", Alias("column_count", _BOUNDS, changed=_between_counts)),
     ("table_row_count_to_equal", Alias("row_count", {"value": "equals"}, changed=_count)),
-    ("table_row_count_to_be_between", Alias("row_count", _BOUNDS, changed=_count)),
+    ("table_row_count_to_be_between", Alias("row_count", _BOUNDS, changed=_between_counts)),
     ("table_row_count_to_equal_other_table",
         Alias("equal_rowcount", {"other_table_name": "to"})),
     ("column_values_to_be_null", Alias("null")),
@@ -128,7 +151,7 @@ ALIASES: Mapping[str, Alias] = _names(
     ("column_values_to_be_between", _between("in_range")),
     ("column_values_to_be_increasing", Alias("increasing")),
     ("column_values_to_be_decreasing", Alias("decreasing")),
-    ("column_value_lengths_to_be_between", Alias("length", _BOUNDS, changed=_count)),
+    ("column_value_lengths_to_be_between", Alias("length", _BOUNDS, changed=_between_counts)),
     ("column_value_lengths_to_equal", Alias("length", {"value": "equals"}, changed=_count)),
     ("column_values_to_match_regex", Alias("regex", {"regex": "pattern"})),
     ("column_values_to_not_match_regex", Alias("not_regex", {"regex": "pattern"})),
@@ -146,6 +169,12 @@ ALIASES: Mapping[str, Alias] = _names(
     ("column_values_to_be_json_parseable", Alias("format", implied={"format": "json"})),
     ("column_value_z_scores_to_be_less_than",
         Alias("z_score", {"threshold": "max", "double_sided": "both_sides"})),
+    ("column_kl_divergence_to_be_less_than",
+        Alias("kl_divergence",
+              {"threshold": "max", "tail_weight_holdout": "tail_holdout",
+               "internal_weight_holdout": "internal_holdout"},
+              changed=_distribution)),
+    ("column_values_to_match_json_schema", Alias("json_schema", {"json_schema": "schema"})),
     ("column_distinct_values_to_be_in_set", Alias("distinct_values_in", _SET)),
     ("column_distinct_values_to_contain_set", Alias("distinct_values_contain", _SET)),
     ("column_distinct_values_to_equal_set", Alias("distinct_values_equal", _SET)),
@@ -158,7 +187,7 @@ ALIASES: Mapping[str, Alias] = _names(
     ("column_quantile_values_to_be_between",
         Alias("quantile", implied={"method": "nearest"}, changed=_quantiles)),
     ("column_unique_value_count_to_be_between",
-        Alias("distinct_count", _BOUNDS, changed=_count)),
+        Alias("distinct_count", _BOUNDS, changed=_between_counts)),
     ("column_proportion_of_unique_values_to_be_between", _between("unique_share")),
     ("column_proportion_of_non_null_values_to_be_between",
         _between("non_null_share", of_nothing=0.0)),

@@ -11,28 +11,28 @@ _COLUMN = re.compile(r"""col\(\s*["']([^"']+)["']\s*\)""")
 _DATE = re.compile(r"""date\(\s*["']([^"']+)["']\s*\)""")
 
 
-def as_sql(said: Any) -> str:
-    """A condition of Spark SQL."""
-    if isinstance(said, dict):
-        return _of_object(said)
-    text = _NOT_NULL.sub(lambda match: f"{_quoted(match[1])} IS NOT NULL", str(said))
+def as_sql(condition: Any) -> str:
+    """The condition as Spark SQL."""
+    if isinstance(condition, dict):
+        return _of_object(condition)
+    text = _NOT_NULL.sub(lambda match: f"{_quoted(match[1])} IS NOT NULL", str(condition))
     text = _NULL.sub(lambda match: f"{_quoted(match[1])} IS NULL", text)
     text = _COLUMN.sub(lambda match: _quoted(match[1]), text)
     return _DATE.sub(lambda match: f"DATE '{match[1]}'", text)
 
 
-def _of_object(said: dict[str, Any]) -> str:
-    kind = said.get("type")
+def _of_object(condition: dict[str, Any]) -> str:
+    kind = condition.get("type")
     if kind in ("and", "or"):
-        return f" {kind.upper()} ".join(f"({as_sql(one)})" for one in said["conditions"])
+        return f" {kind.upper()} ".join(f"({as_sql(item)})" for item in condition["conditions"])
     if kind == "pass_through":
-        return str(said["pass_through_filter"])
-    column = _quoted(str(said["column"]["name"]))
+        return str(condition["pass_through_filter"])
+    column = _quoted(str(condition["column"]["name"]))
     if kind == "nullity":
-        return f"{column} IS {'' if said.get('is_null') else 'NOT '}NULL"
-    value, operator = said.get("parameter"), str(said["operator"])
+        return f"{column} IS {'' if condition.get('is_null') else 'NOT '}NULL"
+    value, operator = condition.get("parameter"), str(condition["operator"])
     if operator in ("in", "not in", "IN", "NOT_IN", "NOT IN"):
-        listed = ", ".join(_literal(one) for one in value or ())
+        listed = ", ".join(_literal(item) for item in value or ())
         return f"{column} {operator.upper().replace('_', ' ')} ({listed})"
     return f"{column} {operator} {_literal(value)}"
 

@@ -1,4 +1,4 @@
-"""An entry of a check_def, written for whichever tool, by our names."""
+"""Translate check_def entries written for other tools into Goldsmith's names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from goldsmith.checks.aliases.alias import Alias, Settings
 from goldsmith.checks.aliases.dbt import DBT, DBT_UTILS
 from goldsmith.checks.aliases.dbt_expectations import ALIASES as DBT_EXPECTATIONS
 from goldsmith.checks.aliases.great_expectations import ALIASES as GREAT_EXPECTATIONS
+from goldsmith.checks.aliases.parameter_times import time_of
 from goldsmith.checks.aliases.row_condition import as_sql
 
-#: Settings of those tools that say nothing of the data.
+#: Settings of other tools that are ignored.
 _IGNORED = frozenset(
     (
         *("result_format", "catch_exceptions", "meta", "notes", "id", "batch_id", "windows"),
@@ -23,8 +24,10 @@ _IGNORED = frozenset(
         *("limit", "fail_calc", "error_if", "warn_if", "is_raw", "transform", "escape"),
     )
 )
+#: Ignored settings that change what a check means: an import reports them.
+SILENT = frozenset(("limit", "fail_calc", "transform", "escape", "is_raw", "windows"))
 _SEVERITIES = {"error": "critical", "warn": "warning", "failure": "critical"}
-#: Other words for our own checks.
+#: Other names for Goldsmith's own checks.
 _OURS: Mapping[str, Alias] = {
     **{f"{name}_between": Alias(name) for name in ("mean", "median", "sum", "min", "max")},
     "stddev_between": Alias("stddev"),
@@ -55,7 +58,7 @@ _TOOLS: Mapping[str, Mapping[str, Alias]] = {
 
 
 def translated(entry: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An entry of a check_def by our names; one that names no alias is given back."""
+    """Translate a check_def entry into Goldsmith's names; without an alias it is unchanged."""
     name = _name(entry)
     alias = find(name)
     if alias is None and "row_condition" not in entry:
@@ -63,14 +66,14 @@ def translated(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     settings = dict(_settings(entry))
     done = {"type": name if alias is None else alias.to, **settings}
     if alias is not None:
-        # Settings nobody can read: the check they are given to says what is wrong with them.
+        # Settings that do not convert stay as they are: validation of the check reports them.
         with suppress(AttributeError, KeyError, TypeError, ValueError):
             done = alias.apply(dict(settings))
     return {key: _parameters(value) for key, value in done.items()}
 
 
 def find(name: str) -> Alias | None:
-    """The alias of that name, with its tool before a point or without."""
+    """The alias of that name, written as `tool.name` or as `name` alone."""
     tool, point, rest = name.partition(".")
     if point and tool in _TOOLS:
         return _TOOLS[tool].get(rest)
@@ -81,32 +84,32 @@ def find(name: str) -> Alias | None:
 
 
 def names() -> Iterator[tuple[str, str, Alias]]:
-    """Every alias: its tool, its name there, and what it is here."""
+    """Every alias with its tool and its name in that tool."""
     for tool, aliases in _TOOLS.items():
         for name, alias in aliases.items():
             yield tool, name, alias
 
 
 def other_names() -> Iterator[str]:
-    """Every alias as it may be written."""
+    """The name of every alias as a check_def may write it."""
     for tool, name, _ in names():
         yield name if tool == "great_expectations" else f"{tool}.{name}"
 
 
 def _name(entry: Mapping[str, Any]) -> str:
-    said = str(entry.get("type") or entry.get("expectation_type") or "")
-    if said.startswith(("Expect", "Unexpected")):  # the name of the class
-        said = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", said)
-    return said.lower() if said.lower().startswith(("expect_", "unexpected_")) else _dbt(said)
+    name = str(entry.get("type") or entry.get("expectation_type") or "")
+    if name.startswith(("Expect", "Unexpected")):  # a class name in CamelCase
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    return name.lower() if name.lower().startswith(("expect_", "unexpected_")) else _dbt(name)
 
 
-def _dbt(said: str) -> str:
-    tool, point, rest = said.partition(".")
-    return f"{tool}.{rest.lower()}" if point and tool in _TOOLS else said
+def _dbt(name: str) -> str:
+    tool, point, rest = name.partition(".")
+    return f"{tool}.{rest.lower()}" if point and tool in _TOOLS else name
 
 
 def _settings(entry: Mapping[str, Any]) -> Settings:
-    """What the entry says, however it is nested there."""
+    """The entry's settings, with nested kwargs, arguments and config flattened."""
     settings: Settings = {}
     for name, value in entry.items():
         if name in ("kwargs", "arguments", "config") and isinstance(value, dict):
@@ -124,8 +127,10 @@ def _settings(entry: Mapping[str, Any]) -> Settings:
 
 
 def _parameters(value: Any) -> Any:
-    """{"$PARAMETER": …}: a name is a parameter of ours, anything else an expression."""
+    """Turn {"$PARAMETER": …} into a {{ parameter }}, a time, or an SQL expression."""
     if not isinstance(value, dict) or "$PARAMETER" not in value:
         return value
-    said = str(value["$PARAMETER"])
-    return f"{{{{ {said} }}}}" if said.isidentifier() else {"sql": said}
+    expression = str(value["$PARAMETER"])
+    if expression.isidentifier():
+        return f"{{{{ {expression} }}}}"
+    return time_of(expression) or {"sql": expression}

@@ -1,1 +1,1 @@
-"""Rule sets carried to other tools and back: Great Expectations' suites, dbt's tests."""
+"""Export and import of rule sets: Great Expectations suites and dbt tests."""

@@ -1,17 +1,26 @@
-"""dbt's `schema.yml` tests from a rule set, and a rule set from them."""
+"""Export a rule set as tests of a dbt `schema.yml`, and import such tests as rule sets."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from goldsmith.checks.aliases.dbt import DBT, DBT_UTILS
 from goldsmith.checks.aliases.dbt_expectations import ALIASES as DBT_EXPECTATIONS
-from goldsmith.checks.aliases.translate import translated
-from goldsmith.checks.exchange.reversed import Settings, Ways, written
+from goldsmith.checks.aliases.translate import SILENT, translated
+from goldsmith.checks.exchange.reverse_alias import Settings, Ways, why_not, written
 
 _TOOLS = {"": DBT, "dbt_utils.": DBT_UTILS, "dbt_expectations.": DBT_EXPECTATIONS}
-_SEVERITIES = {"critical": "error", "warning": "warn", "info": "warn"}
+#: dbt has no severity `info`: such a check is left out.
+_SEVERITIES = {"critical": "error", "warning": "warn"}
+#: Settings dbt does not have: the test's meta keeps them for an import.
+_META = ("on_fail", "scope", "name", "description")
+#: The keys of a test's config that an import accepts.
+_CONFIG = frozenset(
+    ("severity", "where", "meta", "error_if", "warn_if", "enabled", "tags", "group")
+)
+_MORE_THAN = re.compile(r">\s*(\d+)")
 
 
 def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
@@ -26,14 +35,14 @@ def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
 
 
 def _values(name: str) -> Callable[[Settings], Iterator[tuple[str, Settings]]]:
-    """Numbers are values there only where they are not put in quotes."""
+    """dbt quotes listed values by default; numbers need `quote: false`."""
 
-    def said(ours: Settings) -> Iterator[tuple[str, Settings]]:
+    def ways(ours: Settings) -> Iterator[tuple[str, Settings]]:
         yield name, {("column_name" if key == "column" else key): ours[key] for key in ours}
         if not any(isinstance(value, str) for value in ours.get("values", ())):
             yield name, {"column_name": ours["column"], "values": ours["values"], "quote": False}
 
-    return said
+    return ways
 
 
 _WAYS: Ways = {
@@ -44,15 +53,21 @@ _WAYS: Ways = {
 _TAKES = frozenset(("column", "values", "to", "field"))
 
 
-def schema_of(model: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """A `schema.yml` with the tests of one model, and the checks dbt cannot say."""
+def schema_of(
+    model: str, checks: Sequence[Mapping[str, Any]], *, severity: str = "critical"
+) -> tuple[dict[str, Any], list[str]]:
+    """A `schema.yml` with the tests of one model, and the checks dbt cannot express.
+
+    `severity` is the rule set's: the default for its checks.
+    """
     columns: dict[str, list[Any]] = {}
     tests: list[Any] = []
     left: list[str] = []
     for entry in checks:
-        found = _test(entry)
+        ours = {"severity": severity, **translated(entry)}
+        found = _test(ours) if ours["severity"] in _SEVERITIES else None
         if found is None:
-            left.append(str(entry["type"]))
+            left.append(_left_out(entry, ours))
             continue
         name, settings, config = found
         column = settings.pop("column_name", None) or settings.pop("column", None)
@@ -62,12 +77,19 @@ def schema_of(model: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str
             tests.append(test)
         else:
             columns.setdefault(str(column), []).append(test)
-    said: dict[str, Any] = {"name": model}
+    tested: dict[str, Any] = {"name": model}
     if tests:
-        said["data_tests"] = tests
+        tested["data_tests"] = tests
     if columns:
-        said["columns"] = [{"name": name, "data_tests": own} for name, own in columns.items()]
-    return {"version": 2, "models": [said]}, left
+        tested["columns"] = [{"name": name, "data_tests": own} for name, own in columns.items()]
+    return {"version": 2, "models": [tested]}, left
+
+
+def _left_out(entry: Mapping[str, Any], ours: Mapping[str, Any]) -> str:
+    """Describe a check that is left out by its name and its column."""
+    of = ours.get("column") or ours.get("columns")
+    severity = f" with severity {ours['severity']}" if ours["severity"] not in _SEVERITIES else ""
+    return f"{entry['type']}{f' of {of}' if of else ''}{severity}"
 
 
 def _test(entry: Mapping[str, Any]) -> tuple[str, Settings, Settings] | None:
@@ -75,50 +97,87 @@ def _test(entry: Mapping[str, Any]) -> tuple[str, Settings, Settings] | None:
         found = written(entry, aliases, takes=_TAKES, other_ways=_WAYS, prefix=prefix or "dbt.")
         if found is None or found[0] not in aliases:
             continue
-        ours = translated(entry)
         config: Settings = {}
-        if ours.get("where") is not None:
-            config["where"] = ours["where"]
-        severity = _SEVERITIES[str(ours.get("severity", "critical"))]
+        if entry.get("where") is not None:
+            config["where"] = entry["where"]
+        severity = _SEVERITIES[str(entry["severity"])]
         if severity != "error":
             config["severity"] = severity
+        if entry.get("max_broken"):
+            config |= dict.fromkeys(("error_if", "warn_if"), f">{entry['max_broken']}")
+        if meta := {name: entry[name] for name in _META if entry.get(name)}:
+            config["meta"] = {"goldsmith": meta}
         settings = dict(found[1])
         if found[0] == "relationships":
-            settings["to"] = f"ref('{settings['to']}')"
+            # dbt requires it; Goldsmith's default is the column of the same name.
+            settings.setdefault("field", settings.get("column_name") or settings.get("column"))
+        for name in ("to", "compare_model"):
+            if name in settings:
+                settings[name] = f"ref('{settings[name]}')"
         return f"{prefix}{found[0]}", settings, {"config": config} if config else {}
     return None
 
 
-def checks_of(schema: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The check_def of every model, by our names."""
+def checks_of(schema: Mapping[str, Any]) -> tuple[dict[str, list[dict[str, Any]]], list[str]]:
+    """The check_def of every model, and the tests that cannot be imported."""
     found: dict[str, list[dict[str, Any]]] = {}
-    for model in schema.get("models", ()):
-        checks = [_check(test, None) for test in _tests(model)]
-        for column in model.get("columns", ()):
-            checks += [_check(test, str(column["name"])) for test in _tests(column)]
-        found[str(model["name"])] = checks
-    return found
+    unknown: list[str] = []
+    for model in schema.get("models") or ():
+        name = str(model["name"])
+        found[name] = []
+        owners = [(None, model), *((str(c["name"]), c) for c in model.get("columns") or ())]
+        for column, owner in owners:
+            for test in _tests(owner):
+                check, problems = _check(test, column)
+                problems = problems or why_not(check)
+                if problems:
+                    of = f"{name}.{column}" if column else name
+                    unknown.append(f"{_test_name(test)} of {of}: {'; '.join(problems)}")
+                else:
+                    found[name].append(check)
+    return found, unknown
 
 
 def _tests(owner: Mapping[str, Any]) -> Sequence[Any]:
     return [*(owner.get("data_tests") or ()), *(owner.get("tests") or ())]
 
 
-def _check(test: Any, column: str | None) -> dict[str, Any]:
-    name, body = (test, {}) if isinstance(test, str) else next(iter(test.items()))
-    said = dict(body or {})
-    said |= said.pop("arguments", None) or {}
-    config = dict(said.pop("config", None) or {})
-    severity = said.pop("severity", None) or config.get("severity")
-    where = said.pop("where", None) or config.get("where")
-    said.pop("name", None)
+def _test_name(test: Any) -> str:
+    named = test.get("test_name") if isinstance(test, dict) else None
+    return str(named or (test if isinstance(test, str) else next(iter(test))))
+
+
+def _check(test: Any, column: str | None) -> tuple[dict[str, Any], list[str]]:
+    """The test as a check_def entry, and the reasons why it cannot be imported."""
+    name = _test_name(test)
+    body = {} if isinstance(test, str) else test if "test_name" in test else test[name]
+    arguments = {key: value for key, value in dict(body or {}).items() if key != "test_name"}
+    arguments |= arguments.pop("arguments", None) or {}
+    config = dict(arguments.pop("config", None) or {})
+    config |= {key: arguments.pop(key) for key in _CONFIG if key in arguments}
+    problems = [f"it says {key}" for key in config if key not in _CONFIG]
+    severity, where = config.get("severity"), config.get("where")
+    mine = dict((config.get("meta") or {}).get("goldsmith") or {})
+    if config.get("enabled", True) is not True:
+        problems.append("it is not enabled")
+    limits = {str(config[key]) for key in ("error_if", "warn_if") if config.get(key) is not None}
+    if limits:
+        limit = _MORE_THAN.fullmatch(limits.pop().strip())
+        if limit is None or limits:
+            problems.append("it says error_if or warn_if")
+        else:
+            mine["max_broken"] = int(limit[1])
+    arguments.pop("name", None)
+    arguments.pop("description", None)
     tool = name if "." in name else f"dbt.{name}"
-    entry = {"type": tool, **said}
+    entry = {"type": tool, **arguments}
     if column is not None:
         entry["column_name"] = column
-    ours = dict(translated(entry))
+    ours = {**translated(entry), **mine}
+    problems += [f"it says {key}" for key in arguments if key in SILENT]
     if severity is not None:
-        ours["severity"] = {"error": "critical", "warn": "warning"}.get(str(severity), severity)
+        level = str(severity).lower()
+        ours["severity"] = {"error": "critical", "warn": "warning"}.get(level, severity)
     if where is not None:
         ours["where"] = str(where)
-    return ours
+    return ours, problems

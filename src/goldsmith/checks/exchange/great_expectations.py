@@ -1,4 +1,4 @@
-"""A Great Expectations suite from a rule set, and a rule set from a suite."""
+"""Export a rule set as a Great Expectations suite, and import a suite as a rule set."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from goldsmith.checks.aliases.great_expectations import ALIASES
-from goldsmith.checks.aliases.translate import translated
-from goldsmith.checks.exchange.reversed import Settings, Ways, written
+from goldsmith.checks.aliases.translate import SILENT, translated
+from goldsmith.checks.exchange.reverse_alias import Settings, Ways, why_not, written
 
 _SEVERITIES = ("critical", "warning", "info")
 
@@ -19,39 +19,39 @@ def _unique(ours: Settings) -> Iterator[tuple[str, Settings]]:
     if len(listed) == 1 and nulls == "distinct":
         yield "expect_column_values_to_be_unique", {"column": listed[0], **ours}
         return
-    words = {"all": "all_values_are_missing", "any": "any_value_is_missing"}
-    said = "never" if nulls == "equal" else words[ignore]
+    names = {"all": "all_values_are_missing", "any": "any_value_is_missing"}
+    ignored = "never" if nulls == "equal" else names[ignore]
     yield (
         "expect_compound_columns_to_be_unique",
         {
             "column_list": listed,
-            "ignore_row_if": said,
+            "ignore_row_if": ignored,
             **ours,
         },
     )
 
 
-def _matching(kind: str, word: str) -> Callable[[Settings], Iterator[tuple[str, Settings]]]:
-    """One pattern, or a list of them, each under its own name."""
+def _matching(kind: str, key: str) -> Callable[[Settings], Iterator[tuple[str, Settings]]]:
+    """One pattern and a list of patterns are different expectations."""
 
     def ways(ours: Settings) -> Iterator[tuple[str, Settings]]:
         pattern, match = ours.pop("pattern"), ours.pop("match", None)
         if isinstance(pattern, str):
-            yield f"expect_column_values_to_{kind}", {word: pattern, **ours}
+            yield f"expect_column_values_to_{kind}", {key: pattern, **ours}
             return
         more = {} if match is None else {"match_on": match}
-        yield f"expect_column_values_to_{kind}_list", {f"{word}_list": pattern, **more, **ours}
+        yield f"expect_column_values_to_{kind}_list", {f"{key}_list": pattern, **more, **ours}
 
     return ways
 
 
 def _format(ours: Settings) -> Iterator[tuple[str, Settings]]:
-    said = str(ours.pop("format", ""))
-    if "%" in said:
-        yield "expect_column_values_to_match_strftime_format", {"strftime_format": said, **ours}
-    elif said in ("json", "date"):
-        word = "json" if said == "json" else "dateutil"
-        yield f"expect_column_values_to_be_{word}_parseable", ours
+    form = str(ours.pop("format", ""))
+    if "%" in form:
+        yield "expect_column_values_to_match_strftime_format", {"strftime_format": form, **ours}
+    elif form in ("json", "date"):
+        kind = "json" if form == "json" else "dateutil"
+        yield f"expect_column_values_to_be_{kind}_parseable", ours
 
 
 def _type(ours: Settings) -> Iterator[tuple[str, Settings]]:
@@ -68,26 +68,39 @@ def _query(ours: Settings) -> Iterator[tuple[str, Settings]]:
 
 
 def _compared(ours: Settings) -> Iterator[tuple[str, Settings]]:
-    words = {
+    names = {
         "all": "both_values_are_missing",
         "any": "either_value_is_missing",
         "never": "neither",
     }
     operator = ours.pop("operator", None)
-    said = {
+    theirs = {
         **{k: v for k, v in ours.items() if k not in ("column", "other", "ignore")},
         "column_A": ours.get("column"),
         "column_B": ours.get("other"),
-        "ignore_row_if": words[ours.get("ignore", "any")],
+        "ignore_row_if": names[ours.get("ignore", "any")],
     }
     if operator == "=":
-        yield "expect_column_pair_values_to_be_equal", said
+        yield "expect_column_pair_values_to_be_equal", theirs
     elif operator in (">", ">="):
         more = {"or_equal": True} if operator == ">=" else {}
-        yield "expect_column_pair_values_a_to_be_greater_than_b", {**said, **more}
+        yield "expect_column_pair_values_a_to_be_greater_than_b", {**theirs, **more}
+
+
+def _distribution(ours: Settings) -> Iterator[tuple[str, Settings]]:
+    names = {
+        "max": "threshold",
+        "tail_holdout": "tail_weight_holdout",
+        "internal_holdout": "internal_weight_holdout",
+    }
+    parts = ("values", "bins", "weights", "tail_weights")
+    partition = {name: ours.pop(name) for name in parts if name in ours}
+    theirs = {names.get(name, name): value for name, value in ours.items()}
+    yield "expect_column_kl_divergence_to_be_less_than", {"partition_object": partition, **theirs}
 
 
 _OTHER_WAYS: Ways = {
+    "kl_divergence": _distribution,
     "unique": _unique,
     "compare_columns": _compared,
     "regex": _matching("match_regex", "regex"),
@@ -101,42 +114,52 @@ _OTHER_WAYS: Ways = {
 _TAKES = frozenset(("column", "mostly", "strict_min", "strict_max"))
 
 
-def suite_of(name: str, checks: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], list[str]]:
-    """The suite, and the checks it cannot say."""
+def suite_of(
+    name: str, checks: Sequence[Mapping[str, Any]], *, severity: str = "critical"
+) -> tuple[dict[str, Any], list[str]]:
+    """The suite, and the checks it cannot express; `severity` is the default for the checks."""
     expectations: list[dict[str, Any]] = []
     left: list[str] = []
     for entry in checks:
         found = written(entry, ALIASES, takes=_TAKES, other_ways=_OTHER_WAYS)
-        if found is None:
-            left.append(str(entry["type"]))
+        # Great Expectations can allow a share of broken rows, but not a number.
+        if found is None or entry.get("max_broken"):
+            of = entry.get("column") or entry.get("columns")
+            left.append(f"{entry['type']}{f' of {of}' if of else ''}")
             continue
         type_, kwargs = found
         ours = translated(entry)
         if ours.get("where") is not None:
             kwargs = {**kwargs, "row_condition": ours["where"], "condition_parser": "spark"}
-        meta = {k: ours[k] for k in ("on_fail", "name", "scope", "max_broken") if ours.get(k)}
+        meta = {k: ours[k] for k in ("on_fail", "name", "scope") if ours.get(k)}
         expectations.append(
             {
                 "type": type_,
                 "kwargs": kwargs,
                 "meta": {"goldsmith": meta} if meta else {},
-                "severity": ours.get("severity", "critical"),
+                "severity": ours.get("severity", severity),
                 **({"description": ours["description"]} if ours.get("description") else {}),
             }
         )
     return {"name": name, "expectations": expectations, "meta": {}, "notes": None}, left
 
 
-def checks_of(suite: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The check_def a suite means, by our names."""
-    found = []
-    for one in suite.get("expectations", ()):
-        type_ = one.get("type") or one.get("expectation_type")
-        entry = {"type": str(type_), **dict(one.get("kwargs") or {})}
-        mine = dict((one.get("meta") or {}).get("goldsmith") or {})
-        if one.get("severity") in _SEVERITIES:
-            mine["severity"] = one["severity"]
-        if isinstance(one.get("description"), str):
-            mine["description"] = one["description"]
-        found.append({**translated(entry), **mine})
-    return found
+def checks_of(suite: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The check_def of a suite, and the expectations that cannot be imported."""
+    found, unknown = [], []
+    for expectation in suite.get("expectations") or ():
+        type_ = expectation.get("type") or expectation.get("expectation_type")
+        entry = {"type": str(type_), **dict(expectation.get("kwargs") or {})}
+        mine = dict((expectation.get("meta") or {}).get("goldsmith") or {})
+        if expectation.get("severity") in _SEVERITIES:
+            mine["severity"] = expectation["severity"]
+        if isinstance(expectation.get("description"), str):
+            mine["description"] = expectation["description"]
+        check = {**translated(entry), **mine}
+        problems = [f"it says {key}" for key in entry if key in SILENT and entry[key] is not None]
+        if problems := problems or why_not(check):
+            of = entry.get("column") or entry.get("column_list")
+            unknown.append(f"{type_}{f' of {of}' if of else ''}: {'; '.join(problems)}")
+        else:
+            found.append(check)
+    return found, unknown

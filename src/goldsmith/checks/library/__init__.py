@@ -1,1 +1,1 @@
-"""The checks: one file each, documentation from its docstring."""
+"""The checks: one file each; the file's docstring is the check's documentation."""

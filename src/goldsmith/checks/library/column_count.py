@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from goldsmith.checks.bounds import Bounds
 from goldsmith.checks.check import Cost, dataset_check
-from goldsmith.checks.measures import Known, Rows
+from goldsmith.checks.measures import KnownTotals, Rows
 
 
 @dataset_check(
@@ -12,6 +12,6 @@ from goldsmith.checks.measures import Known, Rows
 )
 def column_count(
     rows: Rows, /, min: int | None = None, max: int | None = None, equals: int | None = None
-) -> Known:
+) -> KnownTotals:
     bounds = Bounds(min=min, max=max) if equals is None else Bounds(min=equals, max=equals)
-    return Known(judged=bounds.judge(len(rows.schema.fields)))
+    return KnownTotals(judged=bounds.judge(len(rows.schema.fields)))

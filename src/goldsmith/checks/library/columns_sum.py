@@ -1,7 +1,7 @@
-"""The columns of a row add up to `equals`, or to something between `min` and `max`.
+"""The columns of a row add up to `equals`, or to a number between `min` and `max`.
 
-`ignore` says which rows are left out: those with a NULL in any of the columns, only those with
-NULLs in all, or none; in a row that is not left out a NULL adds nothing."""
+`ignore` says which rows are left out: those with a NULL in `any` of the columns, those with NULLs
+in `all`, or none (`never`). In other rows a NULL counts as 0."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def columns_sum(
     bounds = Bounds(min=min, max=max, strict_min=strict_min, strict_max=strict_max)
     if equals is not None:
         bounds = Bounds(min=equals, max=equals)
-    total = reduce(add, [F.coalesce(one.value, F.lit(0)) for one in columns])
+    total = reduce(add, [F.coalesce(column.value, F.lit(0)) for column in columns])
     return Broken(condition=bounds.outside(total), applies=not_ignored(columns, ignore))

@@ -1,8 +1,8 @@
-"""One column compares with another as the operator says: `=`, `!=`, `<`, `<=`, `>` or `>=`.
+"""`column operator other` holds in each row; `operator` is `=`, `!=`, `<`, `<=`, `>` or `>=`.
 
-`ignore` says which rows are left out: those with a NULL in any of the two, only those with NULLs
-in both, or none. In a row that is not left out a NULL equals NULL alone, and is neither smaller
-nor greater than anything."""
+`ignore` says which rows are left out: those with a NULL in `any` of the two columns, those with
+NULLs in `all`, or none (`never`). In other rows a NULL equals only NULL, and `<`, `<=`, `>` and
+`>=` never break on a NULL."""
 
 from __future__ import annotations
 

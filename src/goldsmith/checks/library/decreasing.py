@@ -1,8 +1,9 @@
 """No value of the column is greater than the one before it; with `strictly`, none is equal.
 
-Rows come in the order of the columns `by`, or as they lie in the dataset; `within` starts anew for
-each value of those columns. With `step` each value differs from the one before by just that.
-NULLs are passed over, or with `nulls: part` the value after one is compared with none."""
+Rows are ordered by the columns `by`, or as in the dataset. With `within`, rows are compared only
+with rows that have the same values in those columns. With `step`, each value must be exactly
+`step` less than the one before. NULLs are skipped; with `nulls: part` the value after a NULL is
+not compared."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The number of different values in the column, or the columns, lies between `min` and `max`.
+"""The number of distinct values in the column, or the columns, lies between `min` and `max`.
 
-It is counted exactly. A NULL is no value."""
+With `equals` it is that number. Values are counted exactly, not estimated; NULLs are left out."""
 
 from __future__ import annotations
 

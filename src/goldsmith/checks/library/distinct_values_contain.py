@@ -1,4 +1,4 @@
-"""Every one of the values occurs in the column."""
+"""Every one of `values` occurs in the column."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The values that occur in the column are exactly the values.
+"""The distinct values of the column are exactly `values`.
 
-`nulls` says what a NULL is: left out (`pass`), or `broken`."""
+`nulls` says whether NULLs are left out (`pass`) or break the check (`broken`)."""
 
 from __future__ import annotations
 

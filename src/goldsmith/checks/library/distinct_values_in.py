@@ -1,6 +1,6 @@
-"""Every value that occurs in the column is one of the values.
+"""Every distinct value of the column is one of `values`.
 
-`nulls` says what a NULL is: left out (`pass`), or `broken`."""
+`nulls` says whether NULLs are left out (`pass`) or break the check (`broken`)."""
 
 from __future__ import annotations
 

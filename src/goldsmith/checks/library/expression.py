@@ -1,4 +1,4 @@
-"""The SQL condition is true; where it is NULL nothing is said."""
+"""The SQL condition is true in each row; a row where it is NULL passes."""
 
 from __future__ import annotations
 

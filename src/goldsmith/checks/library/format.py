@@ -1,7 +1,7 @@
-"""The column's text has a well-known form.
+"""The column's text has a well-known format.
 
 `format` is uuid, email, url, iso_date, iso_datetime, json, ipv4, ipv6, e164, date (in one of the
-usual spellings) or a strftime format such as `%Y-%m-%d`, which has to name a day that exists."""
+usual spellings) or a strftime format such as `%Y-%m-%d`. A date must be a day that exists."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The newest value of a time column, or the newest file that was read, is not too old.
 
-`max_age_hours` may have a fraction. Without a column it is the files that count. `empty` says what
-holds where there is no time at all."""
+`max_age_hours` may have a fraction. Without `column`, the age of the newest file counts. `empty`
+is the result, `pass` or `fail`, where there is no time at all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from goldsmith.checks.bounds import Empty
 from goldsmith.checks.check import dataset_check
 from goldsmith.checks.context import Context
 from goldsmith.checks.field import Time
-from goldsmith.checks.measures import Judged, Known, Measured, Total
+from goldsmith.checks.measures import Judged, KnownTotals, Measured, Total
 
 
 @dataset_check(says="the newest {column} is older than {max_age_hours} hours")
@@ -21,7 +21,7 @@ def freshness(
     max_age_hours: float,
     column: Time | None = None,
     empty: Empty = "fail",
-) -> Total | Known:
+) -> Total | KnownTotals:
     from pyspark.sql import functions as F
 
     expected = f"at most {max_age_hours:g} hours old at {context.now:%Y-%m-%d %H:%M}"
@@ -39,6 +39,6 @@ def freshness(
         return judged(newest)
 
     if column is None:
-        return Known(judged=judged(context.newest_file))
-    # As text: a time that Python is handed by Spark is in the time zone of this process.
+        return KnownTotals(judged=judged(context.newest_file))
+    # As timestamp_ntz: Spark would hand Python a timestamp in the time zone of this process.
     return Total(measures={"newest": F.max(column.value).cast("timestamp_ntz")}, judge=judge)

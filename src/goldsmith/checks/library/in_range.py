@@ -1,7 +1,7 @@
-"""The column lies between `min` and `max`; the bounds themselves are in unless they are strict.
+"""The column's value lies between `min` and `max`; the bounds are inclusive unless strict.
 
-A bound is a number, a text, a date or a time; of a column of times also an expression, such as
-`now() - interval '24 hours'`. `{sql: …}` is an expression for any column."""
+A bound is a number, a text, a date or a time, or `{sql: …}`, an SQL expression. For a column of
+times a text may be an expression, too: `now() - interval '24 hours'`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The whole column is like the SQL pattern: `%` stands for any text, `_` for one character.
+"""The column's whole text matches the LIKE pattern: `%` is any text, `_` any one character.
 
-Of several patterns `match: any` asks for one of them, `match: all` for each."""
+Of several patterns, `match: any` requires one to match, `match: all` every one."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def like(
     column: Plain, pattern: str | Sequence[str], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    found = [column.text.like(one) for one in patterns]
+    found = [column.text.like(each) for each in patterns]
     return ~reduce(or_ if match == "any" else and_, found)

@@ -1,4 +1,7 @@
-"""The median of the column lies between `min` and `max`; of two middle values it is their mean."""
+"""The median of the column lies between `min` and `max`.
+
+Of two middle values the median is their mean. `empty` is the result, `pass` or `fail`, without a
+value: no rows, or only NULLs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The smallest value of the column lies between `min` and `max`.
 
-A bound is a number, a text, a date or a time, or an expression as of in_range. `empty` says what
-holds where there is no value: no rows, or NULLs only. With `days` a time counts as its day."""
+A bound is a number, a text, a date, a time or an SQL expression, as in `in_range`. `empty` is the
+result, `pass` or `fail`, without a value: no rows, or only NULLs. With `days` a time counts as its
+day."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The most frequent value of the column is one of the values.
+"""The most frequent value of the column is one of `values`.
 
-Where several are equally frequent, `ties: fail` lets none of them be the one, and with
-`ties: any` one of them has to be among the values. A NULL is no value."""
+If several values tie, `ties: fail` fails the check, and `ties: any` requires one of them to be
+among `values`. NULLs are left out."""
 
 from __future__ import annotations
 

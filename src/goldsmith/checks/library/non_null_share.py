@@ -1,6 +1,6 @@
-"""The share of rows with a value lies between `min` and `max`.
+"""The share of rows in which the column is not NULL lies between `min` and `max`.
 
-Of no rows it is `of_nothing`; with `pass` the check holds then."""
+Without rows the share is `of_nothing`; with `of_nothing: pass` the check passes."""
 
 from __future__ import annotations
 

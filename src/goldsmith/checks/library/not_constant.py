@@ -1,4 +1,4 @@
-"""The column does not hold one and the same value everywhere; of no value nothing is said."""
+"""The column has at least two distinct values; a column without values passes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The column holds no empty text; with `trim`, none of spaces alone either."""
+"""The column's text is not empty; with `trim`, a text of spaces alone counts as empty."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time in the column is not after now, give or take `tolerance_minutes`."""
+"""The time in the column is at most `tolerance_minutes` after the time of the run."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def not_in_future(context: Context, /, column: Time, tolerance_minutes: float = 
     from pyspark.sql import functions as F
 
     latest = context.now.astimezone(UTC) + timedelta(minutes=tolerance_minutes)
-    said = F.lit(latest.strftime("%Y-%m-%d %H:%M:%S.%f"))
-    return column.value > said.cast(column.type)
+    limit = F.lit(latest.strftime("%Y-%m-%d %H:%M:%S.%f"))
+    return column.value > limit.cast(column.type)

@@ -1,6 +1,6 @@
-"""The column is like none of the SQL patterns; with `match: all`, not like every one.
+"""The column's text matches none of the LIKE patterns; with `match: all`, not all of them.
 
-`%` stands for any text, `_` for one character."""
+`%` is any text, `_` any one character."""
 
 from __future__ import annotations
 
@@ -21,4 +21,4 @@ def not_like(
     column: Plain, pattern: str | Sequence[str], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    return reduce(or_ if match == "any" else and_, [column.text.like(one) for one in patterns])
+    return reduce(or_ if match == "any" else and_, [column.text.like(each) for each in patterns])

@@ -1,4 +1,4 @@
-"""The column holds a value in every row."""
+"""The column is not NULL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The column holds none of the values."""
+"""The column's value is none of `values`."""
 
 from __future__ import annotations
 

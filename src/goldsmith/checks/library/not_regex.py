@@ -1,4 +1,4 @@
-"""The column matches none of the regular expressions anywhere; with `match: all`, not every one."""
+"""No regular expression matches any part of the column's text; with `match: all`, not all do."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Literal
 
+from goldsmith.checks.arrow.patterns import spelt_out
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
-from goldsmith.checks.native.patterns import spelt_out
 from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:
@@ -22,5 +22,5 @@ def not_regex(
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
     return reduce(
-        or_ if match == "any" else and_, [column.text.rlike(spelt_out(one)) for one in patterns]
+        or_ if match == "any" else and_, [column.text.rlike(spelt_out(each)) for each in patterns]
     )

@@ -1,4 +1,4 @@
-"""The column holds no value in any row."""
+"""The column is NULL."""
 
 from __future__ import annotations
 

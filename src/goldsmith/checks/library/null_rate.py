@@ -1,4 +1,4 @@
-"""The share of rows without a value lies between `min` and `max`; of no rows it is 0."""
+"""The share of NULLs in the column lies between `min` and `max`; without rows it is 0."""
 
 from __future__ import annotations
 

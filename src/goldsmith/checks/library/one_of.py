@@ -1,6 +1,6 @@
-"""The column holds one of the values.
+"""The column's value is one of `values`.
 
-`nulls` says what a NULL is: left out (`pass`), or `broken`."""
+`nulls` says whether a NULL is left out (`pass`) or breaks the check (`broken`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The values of the columns together are one of the allowed combinations.
 
 `values` lists the combinations, each a list with a value for every column. `ignore` says which
-rows are left out: those with a NULL in any of the columns, only those with NULLs in all, or none;
-a row that is not left out and has a NULL holds if its combination is listed with a null."""
+rows are left out: those with a NULL in `any` of the columns, those with NULLs in `all`, or none
+(`never`). In other rows a NULL matches only a null in a listed combination."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def pair_in_set(
         problem = f"takes {len(columns)} values in each combination, one a column"
         raise BadCheck(check="pair_in_set", problems=(problem,), usage="columns, values, ignore")
     allowed = [
-        reduce(and_, [_is(field, value) for field, value in zip(columns, one, strict=True)])
-        for one in values
+        reduce(and_, [_is(field, value) for field, value in zip(columns, combination, strict=True)])
+        for combination in values
     ]
     found = reduce(or_, allowed, F.lit(False))
     return Broken(condition=~found, applies=not_ignored(columns, ignore))

@@ -1,6 +1,7 @@
-"""The quantile of the column lies between `min` and `max`; 0.5 is the median, 0.95 a usual tail.
+"""The quantile of the column lies between `min` and `max`; 0.5 is the median.
 
-With `method: nearest` it is the value of a row next to that place, else it is interpolated."""
+`quantile` may be a list, with lists of bounds. `method: nearest` takes the value of a row (SQL's
+percentile_disc), otherwise the quantile is interpolated (percentile_cont)."""
 
 from __future__ import annotations
 
@@ -31,20 +32,20 @@ def quantile(
 
     wanted = [quantile] if isinstance(quantile, int | float) else list(quantile)
     low, high = _each(min, len(wanted)), _each(max, len(wanted))
-    all_bounds = [Bounds(min=one, max=other) for one, other in zip(low, high, strict=True)]
+    all_bounds = [Bounds(min=lower, max=upper) for lower, upper in zip(low, high, strict=True)]
     function = "percentile_disc" if method == "nearest" else "percentile_cont"
     measures = [
-        F.expr(f"{function}({share}) WITHIN GROUP (ORDER BY _value)").alias(f"value_{place}")
-        for place, share in enumerate(wanted)
+        F.expr(f"{function}({share}) WITHIN GROUP (ORDER BY _value)").alias(f"value_{index}")
+        for index, share in enumerate(wanted)
     ]
 
     def judge(measured: Measured) -> Judged:
-        values = [measured[f"value_{place}"] for place in range(len(wanted))]
-        judged = [one.judge(value, empty) for one, value in zip(all_bounds, values, strict=True)]
+        values = [measured[f"value_{index}"] for index in range(len(wanted))]
+        judged = [each.judge(value, empty) for each, value in zip(all_bounds, values, strict=True)]
         return Judged(
-            holds=all(one.holds for one in judged),
+            holds=all(each.holds for each in judged),
             observed=values if len(values) > 1 else values[0],
-            expected=", ".join(one.words for one in all_bounds),
+            expected=", ".join(each.description for each in all_bounds),
         )
 
     return Extra(

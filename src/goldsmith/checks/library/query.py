@@ -1,6 +1,6 @@
-"""The SQL gives no rows; in it `{rows}` stands for the rows checked, `{name}` for a dataset.
+"""The SQL query returns no rows; `{rows}` in it is the checked rows, `{name}` another dataset.
 
-Every row it gives is a broken one."""
+Every row the query returns is a broken row."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def query(rows: Rows, context: Context, /, sql: str) -> Extra:
         for name in _NAME.findall(sql):
             if name not in views:
                 views[name] = context.dataset(name)
-        # They stay: Spark Connect looks for them when the query runs. The session is a stage's own.
+        # Do not drop the views: Spark Connect resolves them later. The session is the stage's own.
         names = {name: f"goldsmith_{token_hex(8)}" for name in views}
         for name, view in names.items():
             views[name].createOrReplaceTempView(view)
         found = all_rows.sparkSession.sql(_NAME.sub(lambda match: names[match[1]], sql))
-        found.schema  # noqa: B018 - what is wrong with the SQL is said here, of this check alone
+        found.schema  # noqa: B018 - raises errors in the SQL here, for this check alone
         return found.agg(F.count(F.lit(1)).alias("broken"))
 
     return Extra(

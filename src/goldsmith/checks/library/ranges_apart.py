@@ -1,8 +1,9 @@
 """The ranges from `lower` to `upper` do not overlap, in the order of `lower`.
 
-`gaps` says whether there may be room between one and the next (`allowed`), must not be
-(`not_allowed`) or must be (`required`). `empty_ranges` lets a range begin where it ends. `within`
-starts anew for each value of those columns. A range that is turned around, or open, is broken."""
+`gaps` between a range and the next are `allowed`, `not_allowed` or `required`. With
+`empty_ranges`, `lower` may equal `upper`. With `within`, ranges are compared only with rows that
+have the same values in those columns. A range with `lower` above `upper` or with a NULL is
+broken."""
 
 from __future__ import annotations
 
@@ -34,9 +35,9 @@ def ranges_apart(
         ranges = rows.of(all_rows).select(
             lower.value.alias("_low"),
             upper.value.alias("_high"),
-            *(one.value.alias(f"_within_{place}") for place, one in enumerate(within)),
+            *(column.value.alias(f"_within_{index}") for index, column in enumerate(within)),
         )
-        parts = [f"_within_{place}" for place in range(len(within))]
+        parts = [f"_within_{index}" for index in range(len(within))]
         window = Window.partitionBy(*parts).orderBy("_low", "_high")
         low, high, following = F.col("_low"), F.col("_high"), F.col("_next")
         forward = low <= high if empty_ranges else low < high

@@ -1,7 +1,8 @@
 """The sum of a column, or the number of rows, agrees with another dataset's.
 
-`column` is summed here and `field`, or the column named alike, in `to`; without a column the rows
-are counted. They may differ by `tolerance`, a share of the other dataset's number."""
+`column` is summed here, and `field` (by default the column of the same name) in the dataset `to`;
+without `column` the rows are counted. The totals may differ by `tolerance`, a share of the other
+dataset's total."""
 
 from __future__ import annotations
 

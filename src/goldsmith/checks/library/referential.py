@@ -1,7 +1,7 @@
 """Every value of the column, or the columns together, occurs in another dataset.
 
-`to` is the other dataset, `field` or `fields` its columns; without them they are named alike. A
-row with a NULL in one of its columns refers to nothing and is not broken."""
+`to` is the other dataset, `field` or `fields` its columns, by default those of the same name. Rows
+with a NULL in one of the columns are left out."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ def referential(
     from pyspark.sql import functions as F
 
     ours = fields_of("referential", column, columns)
-    theirs = list(fields or ([field] if field is not None else [one.name for one in ours]))
+    theirs = list(fields or ([field] if field is not None else [key.name for key in ours]))
     if len(ours) != len(theirs):
         problem = f"compares {len(ours)} columns with {len(theirs)}"
         raise BadCheck(check="referential", problems=(problem,), usage="columns, to, fields")
-    names = [f"_key_{place}" for place in range(len(ours))]
+    names = [f"_key_{index}" for index in range(len(ours))]
 
     def plan(all_rows: DataFrame) -> DataFrame:
         keys = rows.of(all_rows).select(
-            *(one.value.alias(name) for one, name in zip(ours, names, strict=True))
+            *(key.value.alias(name) for key, name in zip(ours, names, strict=True))
         )
         other = context.dataset(to)
         known = other.select(
             *(
-                F.col(find(other.schema, one, check="referential")[0]).alias(name)
-                for one, name in zip(theirs, names, strict=True)
+                F.col(find(other.schema, key, check="referential")[0]).alias(name)
+                for key, name in zip(theirs, names, strict=True)
             )
         )
-        # Where the other side is sent to the rows, counting equal ones first saves nothing.
+        # With a broadcast join, grouping equal keys first saves nothing.
         counted = keys.dropna().withColumn("_n", F.lit(1))
         if not is_broadcast(known):
             counted = counted.groupBy(*names).agg(F.sum("_n").alias("_n"))

@@ -1,6 +1,6 @@
-"""The column matches the regular expression somewhere; `^` and `$` tie it to the ends.
+"""The regular expression matches a part of the column's text; `^` and `$` anchor it to the ends.
 
-Of several patterns `match: any` asks for one of them, `match: all` for each."""
+Of several patterns, `match: any` requires one to match, `match: all` every one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Literal
 
+from goldsmith.checks.arrow.patterns import spelt_out
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
-from goldsmith.checks.native.patterns import spelt_out
 from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:
@@ -23,5 +23,5 @@ def regex(
     column: Plain, pattern: Regex | Sequence[Regex], match: Literal["any", "all"] = "any"
 ) -> Column:
     patterns = [pattern] if isinstance(pattern, str) else pattern
-    found = [column.text.rlike(spelt_out(one)) for one in patterns]
+    found = [column.text.rlike(spelt_out(each)) for each in patterns]
     return ~reduce(or_ if match == "any" else and_, found)

@@ -1,6 +1,6 @@
 """The number of rows is between `min` and `max` times that of the last published run.
 
-The first run has nothing to be compared with, and holds."""
+The first run passes: there is no run to compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Every value of the column occurs as often as in the column `field` of another dataset."""
+"""Every value of the column occurs as often as in another dataset.
+
+`to` is the other dataset, `field` its column, by default the column of the same name. NULLs count
+as a value."""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def same_counts(
         other = context.dataset(to)
         quoted, _ = find(other.schema, field or column.name, check="same_counts")
         theirs = other.select(F.col(quoted).alias("_key"), F.lit(-1).alias("_one"))
-        # Alike counts add up to nothing; NULLs are a group like others.
+        # Equal counts add up to 0; NULLs are a group like others.
         off = ours.unionAll(theirs).groupBy("_key").agg(F.sum("_one").alias("_off"))
         return off.agg(
             F.count(F.when(F.col("_off") != 0, 1)).alias("broken"), F.count(F.lit(1)).alias("of")

@@ -1,7 +1,7 @@
 """Each value of the column is `interval` more than the one before it, in order of the values.
 
-Of times the interval is counted in `unit`. `within` starts anew for each value of those columns.
-NULLs are passed over."""
+For times the interval is in `unit`. With `within`, rows are compared only with rows that have the
+same values in those columns. NULLs are skipped."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The sample standard deviation of the column lies between `min` and `max`.
 
-The bounds themselves are in unless they are strict. `empty` says what holds where there is no
-value: no rows, or NULLs only."""
+The bounds are inclusive unless strict. `empty` is the result, `pass` or `fail`, without a standard
+deviation: with fewer than two values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """No two rows have the same values in the columns.
 
-`nulls` says what a NULL among them means: `distinct` (equal to nothing), `equal` (equal to other
-NULLs) or `broken` (none may be NULL). `ignore` says which rows `distinct` leaves out: those where
-any of the columns is NULL, or all of them. Every row whose key occurs again is broken."""
+`nulls` says what a NULL means: `distinct` leaves the row out, `equal` makes NULLs equal to each
+other, `broken` breaks the row. `ignore` says which rows `distinct` and `broken` concern: those with
+a NULL in `any` of the columns, or in `all`. Every row whose key repeats is broken."""
 
 from __future__ import annotations
 

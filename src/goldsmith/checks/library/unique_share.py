@@ -1,7 +1,7 @@
-"""The number of different values by the number of values lies between `min` and `max`.
+"""The number of distinct values divided by the number of values lies between `min` and `max`.
 
-It is counted exactly. A NULL is no value. `of_nothing` is the share where there is no value; with
-`pass` the check holds then."""
+Values are counted exactly; NULLs are left out. Without values the share is `of_nothing`; with
+`of_nothing: pass` the check passes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """No two of the columns hold the same value in one row.
 
-`ignore` says which rows are left out: those with a NULL in any of the columns, only those with
-NULLs in all, or none; two NULLs in a row that is not left out are the same."""
+`ignore` says which rows are left out: those with a NULL in `any` of the columns, those with NULLs
+in `all`, or none (`never`). In other rows two NULLs are the same value."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def unique_within_row(columns: Sequence[Plain], ignore: Ignore = "any") -> Broke
     if len(columns) < 2:
         problem = "needs at least two columns"
         raise BadCheck(check="unique_within_row", problems=(problem,), usage="columns, ignore")
-    same = [one.value.eqNullSafe(other.value) for one, other in combinations(columns, 2)]
+    same = [left.value.eqNullSafe(right.value) for left, right in combinations(columns, 2)]
     return Broken(condition=reduce(or_, same), applies=not_ignored(columns, ignore))

@@ -1,4 +1,4 @@
-"""The number of rows with a value in the column lies between `min` and `max`."""
+"""The number of rows in which the column is not NULL lies between `min` and `max`."""
 
 from __future__ import annotations
 

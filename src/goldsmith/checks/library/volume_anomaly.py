@@ -1,9 +1,9 @@
-"""The number of rows is not unlike that of the last `runs` published runs.
+"""The number of rows is similar to that of the last `runs` published runs.
 
 `method: mad` measures the distance from their median in median absolute deviations, scaled to a
-standard deviation; `method: average` the deviation from their average as a share of it. More than
-`threshold` of it (3.5, or 0.5 of the average) is an anomaly. With fewer than `min_runs` runs
-nothing is said."""
+standard deviation; `method: average` measures the distance from their average as a share of it. A
+distance above `threshold` (by default 3.5 for mad, 0.5 for average) is an anomaly. With fewer than
+`min_runs` runs the check passes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from goldsmith.checks.context import Context
 from goldsmith.checks.measures import Judged, Measured, Rows, Total
 
 _USUAL = {"mad": 3.5, "average": 0.5}
-#: A median absolute deviation of normally distributed numbers is that part of their deviation.
+#: For normally distributed numbers: the median absolute deviation / the standard deviation.
 _OF_DEVIATION = 0.6745
 
 
@@ -37,7 +37,7 @@ def volume_anomaly(
             return Judged(holds=True, observed=found, expected=f"{min_runs} runs to compare with")
         usual = median(before) if method == "mad" else fmean(before)
         if method == "mad":
-            spread = median(abs(one - usual) for one in before) / _OF_DEVIATION
+            spread = median(abs(count - usual) for count in before) / _OF_DEVIATION
         else:
             spread = abs(usual)
         return Judged(

@@ -1,4 +1,6 @@
-"""No value lies further from the mean than `max` standard deviations, above it or to both sides."""
+"""Every value lies less than `max` standard deviations from the mean.
+
+With `both_sides: false` only values above the mean can be broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a warehouse's refusals mean: its SQLSTATE, as an error of ours."""
+"""Translate a warehouse's SQLSTATE into a Goldsmith error."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from goldsmith.errors import GoldsmithError
 
 # Classes and codes of SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
 _UNREACHABLE = ("08", "28", "3D", "57P")
-#: Serialization, deadlock, a lock that was not given, too little of something.
+#: Serialization failure, deadlock, lock not available, insufficient resources.
 _BUSY = ("40", "55P03", "55006", "53")
 _CANCELLED = "57014"
-#: Redshift says this as an internal error.
+#: Redshift reports this as an internal error.
 _NOT_SERIAL = "serializable isolation violation"
 
 
 @dataclass(eq=False, kw_only=True)
 class LoadCancelled(GoldsmithError):
-    """Somebody cancelled the statement of a load in the warehouse."""
+    """The statement of a load was cancelled in the warehouse."""
 
     exit_code = 1
 
@@ -34,14 +34,14 @@ class LoadCancelled(GoldsmithError):
 
 
 def failure(
-    state: str | None, said: str, *, where: str, location: str, rows: tuple[str, ...] = ()
+    state: str | None, message: str, *, where: str, location: str, rows: tuple[str, ...] = ()
 ) -> GoldsmithError:
-    """The error of ours for what a server said; one that says no state is gone."""
-    said = said.strip()
+    """The Goldsmith error for a server's error; without a SQLSTATE the server is unreachable."""
+    message = message.strip()
     if state is None or state.startswith(_UNREACHABLE):
-        return WarehouseUnreachable(where=where, cause=said)
+        return WarehouseUnreachable(where=where, cause=message)
     if state == _CANCELLED:
-        return LoadCancelled(location=location, cause=said)
-    if state.startswith(_BUSY) or _NOT_SERIAL in said.lower():
-        return WarehouseBusy(where=where, cause=said)
-    return LoadRefused(location=location, cause=said, rows=rows)
+        return LoadCancelled(location=location, cause=message)
+    if state.startswith(_BUSY) or _NOT_SERIAL in message.lower():
+        return WarehouseBusy(where=where, cause=message)
+    return LoadRefused(location=location, cause=message, rows=rows)

@@ -1,7 +1,7 @@
-"""DuckDB: the warehouse of a laptop, one file, opened for one call at a time.
+"""The embedded warehouse: one DuckDB file, opened for one call at a time.
 
-DuckDB lets one process write and shuts everybody else out meanwhile, so the file is never kept
-open; whoever finds it taken waits for it.
+While one process writes, DuckDB lets no other open the file. So the file is closed after each
+call, and a call that finds it open elsewhere waits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from goldsmith import logs
 from goldsmith.engine.names import names
 from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.answers import LoadCancelled
-from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
 from goldsmith.engine.warehouses.vacuum import vacuum
@@ -31,20 +31,20 @@ from goldsmith.engine.warehouses.warehouse import (
     WarehouseUnreachable,
 )
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.places import Places
 from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+from goldsmith.storage.storage import Storage
 
 _POLL_SECONDS = 0.2
 _STAGED = "goldsmith_staged"
 _UNLOAD_ROWS = 65_536
 
 _logger = logging.getLogger(__name__)
-#: Stages of one process take turns: DuckDB opens a file in one way at a time.
+#: Stages of one process take turns: DuckDB cannot open a file read-only and for writing at once.
 _turns: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 
 
 class EmbeddedSession:
-    """One connection to the file."""
+    """One connection to the DuckDB file."""
 
     kind = WarehouseKind.DUCKDB
 
@@ -54,26 +54,26 @@ class EmbeddedSession:
         self._location = location
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self.said():
+        with self.translated_errors():
             done = self.connection.execute(sql, list(values))
             return done.fetchall() if done.description else []
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All statements inside, or none."""
+        """Run all statements inside or none."""
         self.run("BEGIN TRANSACTION")
         try:
             yield
         except BaseException:
-            # Closing the connection would do it too, but after others may look.
+            # Closing the connection would roll back too, but only after other code has run.
             with contextlib.suppress(GoldsmithError):
                 self.run("ROLLBACK")
             raise
         self.run("COMMIT")
 
     @contextlib.contextmanager
-    def said(self) -> Iterator[None]:
-        """What DuckDB refuses, as an error of ours."""
+    def translated_errors(self) -> Iterator[None]:
+        """Translate errors of DuckDB into Goldsmith errors."""
         import duckdb
 
         try:
@@ -87,18 +87,18 @@ class EmbeddedSession:
 
 
 class EmbeddedWarehouse:
-    """A DuckDB file with tables that people query."""
+    """A DuckDB file as a warehouse."""
 
     kind = WarehouseKind.DUCKDB
 
     def __init__(
-        self, places: Places, settings: WarehouseSettings, *, wait_seconds: float = 60.0
+        self, storage: Storage, settings: WarehouseSettings, *, wait_seconds: float = 60.0
     ) -> None:
-        self.places = places
+        self.storage = storage
         self.file = settings.path
         self.where = f"{self.kind} {self.file}"
         self._wait_seconds = wait_seconds
-        #: The connections of calls under way: see `cancel`.
+        #: The connections of running calls, for `cancel`.
         self._busy: list[Any] = []
         self._waiting = 0
         self._cancelled = threading.Event()
@@ -107,7 +107,7 @@ class EmbeddedWarehouse:
         if not self.file.exists():
             return None
         with self._session(location, read_only=True) as session:
-            return publish.columns(session, Table.at(location, self.kind))
+            return publish.columns(session, WarehouseTable.at(location, self.kind))
 
     def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
         if not self.file.exists():
@@ -122,8 +122,10 @@ class EmbeddedWarehouse:
                 return done
             with session.transaction():
                 publish.make_ledger(session)
-                there = publish.columns(session, Table.at(load.location, self.kind))
-                landing = Landing.of(load, self.kind, there)
+                table_columns = publish.columns(
+                    session, WarehouseTable.at(load.location, self.kind)
+                )
+                landing = Landing.of(load, self.kind, table_columns)
                 session.run(statements.create_staging(landing))
                 reach("staging-table-made")
                 self._copy(session, load, landing)
@@ -131,7 +133,7 @@ class EmbeddedWarehouse:
                 reach("warehouse-copied")
                 loaded = publish.publish(session, load, landing, reach)
             reach("warehouse-committed")
-        # The staging table was the session's own, and the session is closed.
+        # The staging table was temporary and went with the closed session.
         reach("staging-removed")
         return loaded
 
@@ -140,7 +142,7 @@ class EmbeddedWarehouse:
 
         columns = names([c.name for c in landing.staged], dialect=self.kind)
         sql = f"INSERT INTO {landing.staging.sql} ({columns}) SELECT * FROM {_STAGED}"
-        for batch in Staged(self.places, load.staged).batches(load.columns):
+        for batch in Staged(self.storage, load.staged).batches(load.columns):
             session.connection.register(_STAGED, pa.Table.from_batches([batch]))
             session.run(sql)
             session.connection.unregister(_STAGED)
@@ -151,13 +153,17 @@ class EmbeddedWarehouse:
             publish.give_up(session, location, stage_run_id)
 
     def unload(self, location: str, folder: str) -> None:
-        table = Table.at(location, self.kind)
+        table = WarehouseTable.at(location, self.kind)
         if self.columns(location) is None:
             raise publish.TableMissing(location=location, where=self.where)
-        with self._session(location, read_only=True) as session, session.said():
+        with self._session(location, read_only=True) as session, session.translated_errors():
             rows = session.connection.sql(f"SELECT * FROM {table.sql}")
             reader = rows.to_arrow_reader(_UNLOAD_ROWS)
-            write(self.places, folder, reader.schema, reader)
+            write(self.storage, folder, reader.schema, reader)
+
+    def move(self, old: str, new: str) -> None:
+        with self._session(old) as session, session.transaction():
+            publish.move(session, old, new)
 
     def cancel(self) -> bool:
         if self._waiting:
@@ -174,7 +180,7 @@ class EmbeddedWarehouse:
             return vacuum(session, location)
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no connection stays open."""
 
     @contextlib.contextmanager
     def _session(self, location: str, *, read_only: bool = False) -> Iterator[EmbeddedSession]:
@@ -198,7 +204,7 @@ class EmbeddedWarehouse:
 
     @contextlib.contextmanager
     def _wait(self) -> Iterator[None]:
-        """Somebody waits for the file in here, and can be told not to."""
+        """Count a wait for the file, which `cancel` can end."""
         self._waiting += 1
         try:
             yield

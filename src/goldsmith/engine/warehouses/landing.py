@@ -1,4 +1,4 @@
-"""A load in the words of one warehouse: its tables and columns as they are spelt there."""
+"""A load in the terms of one warehouse: the names and types of its tables and columns."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from goldsmith.engine.warehouses.types import (
 )
 from goldsmith.engine.warehouses.warehouse import Load
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.resolved_stage import SCD2_COLUMNS
 from goldsmith.settings.sections import WarehouseKind
 
-#: What says when a version was valid.
-FROM, TO, CURRENT = "_valid_from", "_valid_to", "_is_current"
+#: The validity columns of scd2.
+FROM, TO, CURRENT = SCD2_COLUMNS
 #: The schema of the ledger and of staging tables.
 OWN_SCHEMA = "goldsmith"
 
@@ -31,7 +32,7 @@ _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 @dataclass(eq=False, kw_only=True)
 class BadLocation(GoldsmithError):
-    """A target's location is no table of a warehouse."""
+    """A target's location is not the name of a warehouse table."""
 
     location: str
 
@@ -45,7 +46,7 @@ class BadLocation(GoldsmithError):
 
 @dataclass(eq=False, kw_only=True)
 class KeyMissing(GoldsmithError):
-    """A load needs a column that its rows do not have."""
+    """A load needs a key or watermark column that its rows do not have."""
 
     exit_code = 1
 
@@ -62,27 +63,27 @@ class KeyMissing(GoldsmithError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Table:
-    """A table of a warehouse; one without a schema is of the session only."""
+class WarehouseTable:
+    """A table of a warehouse; a temporary one has no schema."""
 
     kind: WarehouseKind
     schema: str | None
     table: str
 
     @classmethod
-    def at(cls, location: str, kind: WarehouseKind) -> Table:
+    def at(cls, location: str, kind: WarehouseKind) -> WarehouseTable:
         """The table a target's location names."""
         parts = location.split(".")
         if len(parts) > 2 or not all(part.strip() for part in parts):
             raise BadLocation(location=location)
-        kept = [spelt(part, kind) for part in parts]
-        schema = kept[0] if len(kept) == 2 else _DEFAULT_SCHEMA.get(kind, "public")
-        return cls(kind=kind, schema=schema, table=kept[-1])
+        names = [spelt(part, kind) for part in parts]
+        schema = names[0] if len(names) == 2 else _DEFAULT_SCHEMA.get(kind, "public")
+        return cls(kind=kind, schema=schema, table=names[-1])
 
     @classmethod
-    def staging(cls, stage_run_id: str, kind: WarehouseKind) -> Table:
-        """The table a load's rows lie in until they are published."""
-        # Two ids may look alike once everything odd is taken out of them.
+    def staging(cls, stage_run_id: str, kind: WarehouseKind) -> WarehouseTable:
+        """The staging table of a load."""
+        # The digest keeps apart ids that differ only in replaced characters.
         digest = hashlib.blake2b(stage_run_id.encode(), digest_size=4).hexdigest()
         plain = _NOT_PLAIN.sub("_", stage_run_id.lower())[:40]
         schema = None if kind is WarehouseKind.DUCKDB else OWN_SCHEMA
@@ -94,43 +95,45 @@ class Table:
         return name(*parts, dialect=self.kind)
 
     def column(self, column: str) -> str:
-        # Redshift knows no alias of a table that is deleted from, so the name stands for it.
+        # Redshift allows no alias for the table of a DELETE, so the table name qualifies it.
         return name(self.table, column, dialect=self.kind)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Column:
-    """A column of a load as the warehouse has it."""
+class WarehouseColumn:
+    """A column of a load with its name and types in the warehouse."""
 
     name: str
-    #: Its type in the table, and while it is staged; None where it is not staged.
+    #: Its types in the target and in the staging table; None if it is not staged.
     type: str
     staged_type: str | None
-    #: Its value, of a row of the staging table.
+    #: SQL for its value, over a row of the staging table.
     value: str
     is_nested: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Landing:
-    """Where a load lands and as what."""
+    """A load with its tables, columns and options as the warehouse names them."""
 
     kind: WarehouseKind
     mode: str
-    target: Table
-    staging: Table
-    columns: tuple[Column, ...]
+    target: WarehouseTable
+    staging: WarehouseTable
+    columns: tuple[WarehouseColumn, ...]
     keys: tuple[str, ...]
     watermark: str | None
     options: Mapping[str, Any]
-    #: As the stage spells a column → as the warehouse does.
+    #: The stage's name of a column → the warehouse's name.
     names: Mapping[str, str]
 
     @classmethod
-    def of(cls, load: Load, kind: WarehouseKind, there: Mapping[str, str] | None) -> Landing:
-        """A load as it lands in a table that has these columns, or that is not there yet."""
-        names = _names([column.name for column in load.columns], there or {}, kind)
-        staging = Table.staging(load.stage_run_id, kind)
+    def of(
+        cls, load: Load, kind: WarehouseKind, table_columns: Mapping[str, str] | None
+    ) -> Landing:
+        """The landing of a load; `table_columns` is None if there is no table yet."""
+        names = _names([column.name for column in load.columns], table_columns or {}, kind)
+        staging = WarehouseTable.staging(load.stage_run_id, kind)
         columns = [
             _column(names[column.name], column.name, column.type, staging)
             for column in load.columns
@@ -145,7 +148,7 @@ class Landing:
         return cls(
             kind=kind,
             mode=load.mode,
-            target=Table.at(load.location, kind),
+            target=WarehouseTable.at(load.location, kind),
             staging=staging,
             columns=tuple(columns),
             keys=tuple(names[key] for key in load.keys),
@@ -155,51 +158,57 @@ class Landing:
         )
 
     @property
-    def staged(self) -> tuple[Column, ...]:
-        """The columns that the staged files have, in their order."""
+    def staged(self) -> tuple[WarehouseColumn, ...]:
+        """The columns of the staged files, in their order."""
         return tuple(column for column in self.columns if column.staged_type is not None)
 
 
-def _names(given: Sequence[str], there: Mapping[str, str], kind: WarehouseKind) -> dict[str, str]:
-    """Each column as the table spells it already, else as the warehouse would."""
-    known = {column.lower(): column for column in there}
-    names = {n: n if n in there else known.get(n.lower(), spelt(n, kind)) for n in given}
+def _names(
+    given: Sequence[str], table_columns: Mapping[str, str], kind: WarehouseKind
+) -> dict[str, str]:
+    """The warehouse name of each column: the table's spelling, else the warehouse's."""
+    known = {column.lower(): column for column in table_columns}
+    names = {n: n if n in table_columns else known.get(n.lower(), spelt(n, kind)) for n in given}
     taken: dict[str, str] = {}
-    for one, kept in names.items():
-        same = kept if kind is WarehouseKind.POSTGRES else kept.lower()
+    for given_name, warehouse_name in names.items():
+        same = warehouse_name if kind is WarehouseKind.POSTGRES else warehouse_name.lower()
         if same in taken:
-            raise NamesCollide(names=(taken[same], one), warehouse=str(kind))
-        taken[same] = one
+            raise NamesCollide(names=(taken[same], given_name), warehouse=str(kind))
+        taken[same] = given_name
     return names
 
 
-def _column(kept: str, given: str, type_: str, staging: Table) -> Column:
-    kind, value = staging.kind, staging.column(kept)
+def _column(
+    warehouse_name: str, given: str, type_: str, staging: WarehouseTable
+) -> WarehouseColumn:
+    kind, value = staging.kind, staging.column(warehouse_name)
     found = warehouse_type(given, type_, kind)
     staged = found
     if is_variant(type_) and kind is WarehouseKind.REDSHIFT:
-        # A JSON text in Parquet would become one long string in a SUPER.
+        # COPY would load JSON text from Parquet into a SUPER as one string.
         staged, value = warehouse_type(given, "string", kind), f"JSON_PARSE({value})"
-    return Column(
-        name=kept, type=found, staged_type=staged, value=value, is_nested=is_nested(type_)
+    return WarehouseColumn(
+        name=warehouse_name, type=found, staged_type=staged, value=value, is_nested=is_nested(type_)
     )
 
 
-def _validity(load: Load, names: Mapping[str, str], staging: Table) -> list[Column]:
-    """The columns of scd2 that the staged rows do not have yet."""
+def _validity(
+    load: Load, names: Mapping[str, str], staging: WarehouseTable
+) -> list[WarehouseColumn]:
+    """The validity columns of scd2 that the staged rows do not have."""
     kind = staging.kind
     moment = warehouse_type(FROM, "timestamp", kind)
-    missing: list[Column] = []
+    missing: list[WarehouseColumn] = []
     if FROM not in names:
         if load.watermark is None:
             raise KeyMissing(location=load.location, mode=load.mode, column="a watermark")
         begins = f"CAST({staging.column(names[load.watermark])} AS {moment})"
-        missing.append(Column(name=FROM, type=moment, staged_type=None, value=begins))
+        missing.append(WarehouseColumn(name=FROM, type=moment, staged_type=None, value=begins))
     if TO not in names:
         missing.append(
-            Column(name=TO, type=moment, staged_type=None, value=f"CAST(NULL AS {moment})")
+            WarehouseColumn(name=TO, type=moment, staged_type=None, value=f"CAST(NULL AS {moment})")
         )
     if CURRENT not in names:
         boolean = warehouse_type(CURRENT, "boolean", kind)
-        missing.append(Column(name=CURRENT, type=boolean, staged_type=None, value="TRUE"))
+        missing.append(WarehouseColumn(name=CURRENT, type=boolean, staged_type=None, value="TRUE"))
     return missing

@@ -1,4 +1,4 @@
-"""How Redshift lays a table out: distribution, order and encoding, as the target's options say."""
+"""Distribution, sort order and encoding of Redshift tables, from the target's options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goldsmith.engine.names import names
-from goldsmith.engine.warehouses.landing import Column, Landing
+from goldsmith.engine.warehouses.landing import Landing, WarehouseColumn
 from goldsmith.errors import GoldsmithError, one_of
 from goldsmith.settings.sections import WarehouseKind
 
@@ -18,7 +18,7 @@ _ENCODING = re.compile(r"[a-z0-9]+")
 
 @dataclass(eq=False, kw_only=True)
 class BadTargetOption(GoldsmithError):
-    """A target's option says something that no table can be."""
+    """A target's option has a value that Redshift does not allow for the table."""
 
     option: str
     said: str
@@ -33,46 +33,52 @@ class BadTargetOption(GoldsmithError):
 
 
 def layout(landing: Landing, *, sorted_too: bool) -> str:
-    """DISTSTYLE, DISTKEY and SORTKEY of a Redshift table, as the target's options say."""
+    """DISTSTYLE, DISTKEY and SORTKEY of a Redshift table, from the target's options."""
     if landing.kind is not WarehouseKind.REDSHIFT:
         return ""
-    said, parts = landing.options, ""
-    distkey = said.get("distkey")
-    if style := said.get("diststyle") or ("key" if distkey else None):
-        parts += f" DISTSTYLE {_word('diststyle', style, _DIST_STYLES)}"
+    options, parts = landing.options, ""
+    distkey = options.get("distkey")
+    if style := options.get("diststyle") or ("key" if distkey else None):
+        parts += f" DISTSTYLE {_choice('diststyle', style, _DIST_STYLES)}"
     if distkey:
         parts += f" DISTKEY({_option_columns(landing, 'distkey', distkey)})"
-    sortkey = said.get("sortkey") if sorted_too else None
+    sortkey = options.get("sortkey") if sorted_too else None
     if sortkey is not None:
-        style = _word("sortkey_style", said.get("sortkey_style", "compound"), _SORT_STYLES)
+        style = _choice("sortkey_style", options.get("sortkey_style", "compound"), _SORT_STYLES)
         parts += f" {style} SORTKEY({_option_columns(landing, 'sortkey', sortkey)})"
     return parts
 
 
-def encoding(landing: Landing, column: Column) -> str:
-    """How Redshift is to keep a column, as the target's options say."""
-    said = landing.options.get("encode")
-    if landing.kind is not WarehouseKind.REDSHIFT or not isinstance(said, dict):
+def encoding(landing: Landing, column: WarehouseColumn) -> str:
+    """The ENCODE clause of a Redshift column, from the target's options."""
+    encodings = landing.options.get("encode")
+    if landing.kind is not WarehouseKind.REDSHIFT or not isinstance(encodings, dict):
         return ""
-    chosen = {landing.names.get(given): word for given, word in said.items()}.get(column.name)
-    if chosen is None:
+    declared = {
+        landing.names.get(given): encoding_name for given, encoding_name in encodings.items()
+    }.get(column.name)
+    if declared is None:
         return ""
-    if not _ENCODING.fullmatch(str(chosen).lower()):
-        raise BadTargetOption(option="encode", said=str(chosen), known=("az64", "lzo", "zstd"))
-    return f" ENCODE {str(chosen).lower()}"
+    if not _ENCODING.fullmatch(str(declared).lower()):
+        raise BadTargetOption(option="encode", said=str(declared), known=("az64", "lzo", "zstd"))
+    return f" ENCODE {str(declared).lower()}"
 
 
-def _option_columns(landing: Landing, option: str, said: object) -> str:
-    asked = (
-        [said] if isinstance(said, str) else list(said) if isinstance(said, list | tuple) else []
+def _option_columns(landing: Landing, option: str, value: object) -> str:
+    columns = (
+        [value]
+        if isinstance(value, str)
+        else list(value)
+        if isinstance(value, list | tuple)
+        else []
     )
-    if not asked or any(one not in landing.names for one in asked):
-        raise BadTargetOption(option=option, said=str(said), known=tuple(landing.names))
-    return names([landing.names[one] for one in asked], dialect=landing.kind)
+    if not columns or any(column not in landing.names for column in columns):
+        raise BadTargetOption(option=option, said=str(value), known=tuple(landing.names))
+    return names([landing.names[column] for column in columns], dialect=landing.kind)
 
 
-def _word(option: str, said: object, known: Sequence[str]) -> str:
-    word = str(said).lower()
-    if word not in known:
-        raise BadTargetOption(option=option, said=str(said), known=tuple(known))
-    return word.upper()
+def _choice(option: str, value: object, known: Sequence[str]) -> str:
+    choice = str(value).lower()
+    if choice not in known:
+        raise BadTargetOption(option=option, said=str(value), known=tuple(known))
+    return choice.upper()

@@ -1,25 +1,28 @@
-"""Which warehouse a target's type is in this environment."""
+"""Open the warehouse that a target's type stands for in this environment."""
 
 from __future__ import annotations
 
 from goldsmith.engine.warehouses.warehouse import Warehouse
-from goldsmith.planning.places import Places
 from goldsmith.settings.sections import WarehouseKind
+from goldsmith.storage.storage import Storage
 
 
-def open_warehouse(places: Places, type_: str) -> Warehouse:
-    """The warehouse behind a target's type; its driver is imported when it is used."""
-    settings = places.settings.warehouses[type_]
+def open_warehouse(storage: Storage, type_: str, *, wait_seconds: float = 60.0) -> Warehouse:
+    """The warehouse of a target's type; its driver is imported on first use.
+
+    `wait_seconds` limits the wait for a DuckDB file that another process has open.
+    """
+    settings = storage.settings.warehouses[type_]
     match settings.kind:
         case WarehouseKind.DUCKDB:
             from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
 
-            return EmbeddedWarehouse(places, settings)
+            return EmbeddedWarehouse(storage, settings, wait_seconds=wait_seconds)
         case WarehouseKind.POSTGRES:
             from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
 
-            return PostgresWarehouse(places, settings)
+            return PostgresWarehouse(storage, settings)
         case WarehouseKind.REDSHIFT:
             from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
 
-            return RedshiftWarehouse(places, settings)
+            return RedshiftWarehouse(storage, settings)

@@ -10,7 +10,7 @@ from typing import Any
 from goldsmith.credentials import library
 from goldsmith.engine.names import name, names
 from goldsmith.engine.warehouses.answers import failure
-from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
@@ -33,39 +33,39 @@ class PostgresSession:
         self._location = location
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self.said():
-            # Without values a % in a name is left alone.
+        with self.translated_errors():
+            # With None psycopg leaves a % in a name alone.
             cursor = self.connection.execute(sql, values or None)
             return cursor.fetchall() if cursor.description else []
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        with self.said(), self.connection.transaction():
+        with self.translated_errors(), self.connection.transaction():
             yield
 
     def close(self) -> None:
         self.connection.close()
 
     @contextlib.contextmanager
-    def said(self) -> Iterator[None]:
-        """What PostgreSQL refuses, as an error of ours."""
+    def translated_errors(self) -> Iterator[None]:
+        """Translate errors of psycopg into Goldsmith errors."""
         import psycopg
 
         try:
             yield
         except psycopg.Error as error:
             diagnosis = error.diag
-            said = ". ".join(
+            message = ". ".join(
                 part
                 for part in (diagnosis.message_primary or str(error), diagnosis.message_detail)
                 if part
             )
             rows = (diagnosis.context,) if diagnosis.context else ()
-            # psycopg finds some values wrong before the server sees them.
+            # psycopg refuses some values itself, without a SQLSTATE.
             ours = "22000" if isinstance(error, psycopg.DataError) else None
             raise failure(
                 error.sqlstate or ours,
-                said,
+                message,
                 where=self._where,
                 location=self._location,
                 rows=rows,
@@ -73,7 +73,7 @@ class PostgresSession:
 
 
 class PostgresWarehouse(ServerWarehouse):
-    """A PostgreSQL database with tables that people query."""
+    """A PostgreSQL database as a warehouse."""
 
     kind = WarehouseKind.POSTGRES
 
@@ -85,7 +85,7 @@ class PostgresWarehouse(ServerWarehouse):
         psycopg = library("psycopg", extra="postgres")
         settings = self.settings
         more = {} if settings.ssl is None else {"sslmode": "require" if settings.ssl else "disable"}
-        # Nobody waits forever; for PostgreSQL 0 would be that.
+        # At least 1 ms: for PostgreSQL 0 means no limit.
         waits = f"-c lock_timeout={max(1, settings.lock_sec * 1000)}"
         try:
             connection = psycopg.connect(
@@ -93,7 +93,7 @@ class PostgresWarehouse(ServerWarehouse):
                 port=settings.port,
                 dbname=settings.database,
                 user=settings.user,
-                password=self.places.secret(settings.password),
+                password=self.storage.secret(settings.password),
                 connect_timeout=_CONNECTS_WITHIN,
                 application_name="goldsmith",
                 options=f"-c timezone=UTC -c client_min_messages=warning {waits}",
@@ -105,8 +105,8 @@ class PostgresWarehouse(ServerWarehouse):
             raise WarehouseUnreachable(where=self.where, cause=cause) from error
         return PostgresSession(connection, where=self.where, location=location)
 
-    def _hold(self, session: ServerSession, table: Table) -> None:
-        # Readers are let in: only those who write wait for each other.
+    def _hold(self, session: ServerSession, table: WarehouseTable) -> None:
+        # EXCLUSIVE blocks other writers, not readers.
         session.run(f"LOCK TABLE {table.sql} IN EXCLUSIVE MODE")
 
     @property
@@ -115,45 +115,49 @@ class PostgresWarehouse(ServerWarehouse):
 
     def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
         assert isinstance(session, PostgresSession)
-        staged = Staged(self.places, load.staged)
+        staged = Staged(self.storage, load.staged)
         columns = names([c.name for c in landing.staged], dialect=self.kind)
         sql = f"COPY {landing.staging.sql} ({columns}) FROM STDIN (FORMAT csv)"
-        with session.said(), session.connection.cursor().copy(sql) as copy:
+        with session.translated_errors(), session.connection.cursor().copy(sql) as copy:
             for batch in staged.batches(load.columns):
                 copy.write(_csv(batch))
 
     def _unload(
-        self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
+        self,
+        session: ServerSession,
+        table: WarehouseTable,
+        table_columns: Mapping[str, str],
+        folder: str,
     ) -> None:
         import pyarrow as pa
 
         assert isinstance(session, PostgresSession)
-        known = {column: _arrow_type(type_) for column, type_ in there.items()}
+        known = {column: _arrow_type(type_) for column, type_ in table_columns.items()}
         schema = pa.schema([(column, type_ or pa.string()) for column, type_ in known.items()])
-        chosen = ", ".join(
-            # What has no type in Parquet is written as its text.
+        selection = ", ".join(
+            # Types without a Parquet type are written as text.
             name(column, dialect=self.kind) + ("" if type_ is not None else "::text")
             for column, type_ in known.items()
         )
-        # A cursor with a name stays on the server: the table need not fit into memory.
+        # A named cursor stays on the server: the table need not fit into memory.
         with (
-            session.said(),
+            session.translated_errors(),
             session.connection.transaction(),
             session.connection.cursor(name="goldsmith_unload") as cursor,
         ):
-            cursor.execute(f"SELECT {chosen} FROM {table.sql}")
-            write(self.places, folder, schema, _batches(cursor, schema))
+            cursor.execute(f"SELECT {selection} FROM {table.sql}")
+            write(self.storage, folder, schema, _batches(cursor, schema))
 
 
 def _csv(batch: Any) -> bytes:
-    """A batch as COPY reads it: what is quoted is a value, what is empty is NULL."""
+    """A batch as CSV for COPY: quoted fields are values, empty fields are NULL."""
     import pyarrow as pa
     from pyarrow import csv
 
     arrays = [
         _hex(column) if pa.types.is_binary(column.type) else column for column in batch.columns
     ]
-    # The names are not written; any will do.
+    # The names are not written.
     plain = pa.RecordBatch.from_arrays(arrays, names=[str(n) for n in range(len(arrays))])
     options = csv.WriteOptions(include_header=False, quoting_style="all_valid")
     written = io.BytesIO()

@@ -1,4 +1,4 @@
-"""The one transaction of a load, alike on every warehouse: fence, shape, write, ledger."""
+"""The transaction of a load, the same on every warehouse: check token, write, fill the ledger."""
 
 from __future__ import annotations
 
@@ -6,25 +6,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from goldsmith.engine.shape.watermarks import WatermarkNotComparable
 from goldsmith.engine.warehouses import statements
-from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
+from goldsmith.engine.warehouses.table_ids import (
+    comment,
+    ensure_table_id,
+    set_comment,
+    table_id,
+)
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded, LoadRefused
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.locations import is_other_table, warehouse_table
+from goldsmith.planning.provenance import SOURCE_FILE
+from goldsmith.planning.rewritten_files import NO_FILE, SOME_WITHOUT_FILE, FileRewritten
 from goldsmith.settings.sections import WarehouseKind
+
+#: Bound values per statement; servers have a limit.
+_FILES_AT_ONCE = 500
 
 
 class Session(Protocol):
-    """An open connection to a warehouse; what it raises are errors of ours."""
+    """An open connection to a warehouse that raises only Goldsmith errors."""
 
     kind: WarehouseKind
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Carry a statement out with bound values; the rows it gives."""
+        """Run a statement with bound values; return its rows."""
 
 
 @dataclass(eq=False, kw_only=True)
 class LoadGivenUp(Fenced):
-    """A load was taken for dead and cleaned up, so it must not be published any more."""
+    """Another process took a load for dead and cleaned it up, so it cannot be published."""
 
     seen: int = 0
 
@@ -37,7 +50,7 @@ class LoadGivenUp(Fenced):
 
 @dataclass(eq=False, kw_only=True)
 class TableMissing(GoldsmithError):
-    """A stage reads a warehouse table that is not there."""
+    """A stage reads a warehouse table that does not exist."""
 
     exit_code = 1
 
@@ -52,24 +65,86 @@ class TableMissing(GoldsmithError):
         return "Run the stage that writes it first."
 
 
-def columns(session: Session, table: Table) -> dict[str, str] | None:
-    """A table's columns and types; None where there is no table."""
+@dataclass(eq=False, kw_only=True)
+class TableExists(GoldsmithError):
+    """A table cannot be renamed to the name of an existing table."""
+
+    exit_code = 1
+
+    location: str
+
+    def __str__(self) -> str:
+        return f"There is a table {self.location} already."
+
+    @property
+    def hint(self) -> str:
+        return "Give the target a location of its own, or rename that table."
+
+
+@dataclass(eq=False, kw_only=True)
+class TableReplaced(GoldsmithError):
+    """A table was dropped and created again during a load."""
+
+    exit_code = 1
+
+    location: str
+
+    def __str__(self) -> str:
+        return (
+            f"The table {self.location} was made anew while it was loaded: it would be filled with"
+            " only what is new. Nothing was published."
+        )
+
+    @property
+    def hint(self) -> str:
+        return "Put the table back as it was, or load everything again: `run --full-refresh`."
+
+
+def columns(session: Session, table: WarehouseTable) -> dict[str, str] | None:
+    """A table's columns and types; None if there is no table."""
     found = session.run(statements.columns_of(session.kind), table.schema, table.table)
     return {str(name): str(type_) for name, type_ in found} or None
 
 
 def loaded(session: Session, location: str, stage_run_id: str) -> Loaded | None:
-    """What the ledger says of a load that was published."""
+    """The result of a published load, from the ledger; None if it was not published."""
     if columns(session, statements.ledger(session.kind)) is None:
         return None
-    found = session.run(statements.ledger_row(session.kind), stage_run_id, location)
+    found = _ledger_row(session, stage_run_id, location)
     if not found or found[0][0] is None:
         return None
-    return Loaded(stage_run_id=stage_run_id, rows=int(found[0][0]))
+    now = table_id(session.run, WarehouseTable.at(location, session.kind))
+    return Loaded(stage_run_id=stage_run_id, rows=int(found[0][0]), table_id=now)
+
+
+def _ledger_row(session: Session, stage_run_id: str, location: str) -> list[tuple[Any, ...]]:
+    """The ledger rows of a stage run for a table, whatever spelling its location has."""
+    found = session.run(statements.ledger_row(session.kind), stage_run_id)
+    table = warehouse_table(location)
+    return [row for row in found if warehouse_table(str(row[1])) == table]
+
+
+def move(session: Session, old: str, new: str) -> None:
+    """Rename a table, and its location in the ledger, inside an open transaction."""
+    before, after = WarehouseTable.at(old, session.kind), WarehouseTable.at(new, session.kind)
+    if warehouse_table(old) != warehouse_table(new):
+        if columns(session, after) is not None:
+            raise TableExists(location=new)
+        _make_schema(session, after)
+        is_duckdb = session.kind is WarehouseKind.DUCKDB
+        comment_text = comment(session.run, before) if is_duckdb else None
+        for sql in statements.move_table(before, after):
+            session.run(sql)
+        if comment_text is not None:  # a copy into another schema loses the comment
+            set_comment(session.run, after, comment_text)
+    make_ledger(session)
+    for (location,) in session.run(statements.ledger_locations(session.kind)):
+        if warehouse_table(str(location)) == warehouse_table(old):
+            session.run(statements.move_ledger(session.kind), new, location)
 
 
 def make_ledger(session: Session) -> None:
-    """Make the ledger where there is none yet."""
+    """Create the ledger table if it does not exist."""
     ledger = statements.ledger(session.kind)
     for is_last in (False, False, True):
         if columns(session, ledger) is not None:
@@ -78,13 +153,13 @@ def make_ledger(session: Session) -> None:
             _make_schema(session, ledger)
             session.run(statements.create_ledger(session.kind))
         except LoadRefused:
-            # The first loads of a warehouse may make it at once, and IF NOT EXISTS fails then.
+            # Two first loads may create it at once, and then even IF NOT EXISTS fails.
             if is_last:
                 raise
 
 
 def check_count(session: Session, load: Load, landing: Landing) -> None:
-    """What was copied is what was staged."""
+    """Raise if the staging table has another number of rows than the staged files."""
     found = session.run(statements.count(landing.staging))[0][0]
     if found != load.rows:
         cause = f"{load.rows} rows were staged and {found} arrived"
@@ -92,69 +167,92 @@ def check_count(session: Session, load: Load, landing: Landing) -> None:
 
 
 def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str], None]) -> Loaded:
-    """Publish staged rows and write the ledger; a transaction that holds the ledger is open."""
-    before = session.run(statements.ledger_row(session.kind), load.stage_run_id, load.location)
+    """Publish staged rows and write the ledger, in an open transaction that locks the ledger."""
+    before = _ledger_row(session, load.stage_run_id, load.location)
     if before:
-        return _settled(before[0][0], load)
+        return _settled(session, before[0][0], load)
     seen = session.run(statements.highest_token(session.kind), load.location)[0][0]
     if seen is not None and seen > load.token:
         raise Fenced(location=load.location, token=load.token, seen=int(seen))
-    there = _make_target(session, landing)
+    table_columns = _make_target(session, landing)
+    now = table_id(session.run, landing.target)
+    if load.table_id is not None and is_other_table(load.table_id, now):
+        raise TableReplaced(location=load.location)
     if load.from_scratch:
         session.run(statements.empty(landing))
     if load.replaced is not None:
         column, *between = load.replaced
         moments = [f"{at:%Y-%m-%d %H:%M:%S.%f}" for at in between]
         session.run(statements.delete_between(landing, column), *moments)
-    rows = _write(session, landing, there)
+    if load.replaced_files:
+        _delete_of_files(session, load, landing, table_columns)
+    rows = _write(session, landing, table_columns)
     reach("warehouse-merged")
     session.run(
         statements.write_ledger(session.kind), load.stage_run_id, load.location, load.token, rows
     )
+    now = ensure_table_id(session.run, landing.target)
     reach("warehouse-ledger-written")
-    return Loaded(stage_run_id=load.stage_run_id, rows=rows)
+    return Loaded(stage_run_id=load.stage_run_id, rows=rows, table_id=now)
+
+
+def _delete_of_files(
+    session: Session, load: Load, landing: Landing, table_columns: Sequence[str]
+) -> None:
+    """Delete the rows of the replaced files; raises if some rows have no source file."""
+    reason = None
+    if SOURCE_FILE not in {column.lower() for column in table_columns}:
+        reason = NO_FILE
+    elif session.run(statements.rows_without(landing, SOURCE_FILE))[0][0]:
+        reason = SOME_WITHOUT_FILE
+    if reason is not None:
+        raise FileRewritten(target=load.location, files=load.replaced_files, reason=reason)
+    for start in range(0, len(load.replaced_files), _FILES_AT_ONCE):
+        files = load.replaced_files[start : start + _FILES_AT_ONCE]
+        session.run(statements.delete_among(landing, SOURCE_FILE, len(files)), *files)
 
 
 def give_up(session: Session, location: str, stage_run_id: str) -> None:
-    """See to it that a load which was not published never will be; the ledger is held."""
-    # A process that sleeps before it makes its staging table would else publish when it wakes.
-    if not session.run(statements.ledger_row(session.kind), stage_run_id, location):
+    """Record that an unpublished load must never be published; the ledger is locked."""
+    # Otherwise a process that hangs before it creates its staging table could publish later.
+    if not _ledger_row(session, stage_run_id, location):
         session.run(statements.give_up(session.kind), stage_run_id, location)
 
 
 def is_given_up(session: Session, load: Load) -> bool:
-    found = session.run(statements.ledger_row(session.kind), load.stage_run_id, load.location)
+    found = _ledger_row(session, load.stage_run_id, load.location)
     return bool(found) and found[0][0] is None
 
 
-def _settled(rows: int | None, load: Load) -> Loaded:
+def _settled(session: Session, rows: int | None, load: Load) -> Loaded:
     if rows is None:
         raise LoadGivenUp(location=load.location, token=load.token)
-    return Loaded(stage_run_id=load.stage_run_id, rows=int(rows))
+    now = table_id(session.run, WarehouseTable.at(load.location, session.kind))
+    return Loaded(stage_run_id=load.stage_run_id, rows=int(rows), table_id=now)
 
 
-def _make_schema(session: Session, table: Table) -> None:
+def _make_schema(session: Session, table: WarehouseTable) -> None:
     if not session.run(statements.schema_there(session.kind), table.schema):
         session.run(statements.create_schema(table))
 
 
 def _make_target(session: Session, landing: Landing) -> list[str]:
-    """The table with all columns of the load; the names of its columns in order."""
-    there = columns(session, landing.target)
-    if there is None:
+    """Create the target or add missing columns; return its column names in order."""
+    table_columns = columns(session, landing.target)
+    if table_columns is None:
         _make_schema(session, landing.target)
         session.run(statements.create_target(landing))
         return [column.name for column in landing.columns]
-    # DuckDB finds a column by any case; on the others the landing took the table's spelling.
-    known = {name.lower() for name in there}
+    # DuckDB ignores the case of names; elsewhere the landing has the table's spelling.
+    known = {name.lower() for name in table_columns}
     added = [column for column in landing.columns if column.name.lower() not in known]
     for column in added:
         session.run(statements.add_column(landing, column))
-    return [*there, *(column.name for column in added)]
+    return [*table_columns, *(column.name for column in added)]
 
 
-def _write(session: Session, landing: Landing, there: Sequence[str]) -> int:
-    """Change the target; how many rows were written."""
+def _write(session: Session, landing: Landing, table_columns: Sequence[str]) -> int:
+    """Write to the target; return the number of rows written."""
     if landing.mode in ("append", "overwrite"):
         write = statements.append if landing.mode == "append" else statements.overwrite
         return _run(session, write(landing), landing.staging)
@@ -163,14 +261,24 @@ def _write(session: Session, landing: Landing, there: Sequence[str]) -> int:
     if not patterns:
         return 0
     if landing.mode == "merge":
+        if statements.has_text_watermark(landing):
+            _prove_comparable(session, landing, patterns)
         return _run(session, statements.merge(landing, patterns), landing.staging)
-    made = statements.versions(landing)
-    rows = _run(session, statements.scd2(landing, patterns, there), made)
-    session.run(statements.drop(made))
+    versions_table = statements.versions(landing)
+    rows = _run(session, statements.scd2(landing, patterns, table_columns), versions_table)
+    session.run(statements.drop(versions_table))
     return rows
 
 
-def _run(session: Session, changes: Any, counted: Table) -> int:
+def _prove_comparable(
+    session: Session, landing: Landing, patterns: Sequence[statements.KeyPattern]
+) -> None:
+    for pattern in patterns:
+        if session.run(statements.not_comparable(landing, pattern))[0][0]:
+            raise WatermarkNotComparable(column=str(landing.watermark))
+
+
+def _run(session: Session, changes: Any, counted: WarehouseTable) -> int:
     for sql in changes:
         session.run(sql)
     return int(session.run(statements.count(counted))[0][0])

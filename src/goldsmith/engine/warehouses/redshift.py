@@ -12,7 +12,7 @@ from typing import Any
 from goldsmith.credentials import library
 from goldsmith.engine.names import literal, names
 from goldsmith.engine.warehouses.answers import LoadCancelled, failure
-from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
 from goldsmith.engine.warehouses.warehouse import (
@@ -25,13 +25,13 @@ from goldsmith.errors import GoldsmithError
 from goldsmith.settings.sections import WarehouseKind
 
 _CONNECTS_WITHIN = 15.0
-#: The name says that it is no data.
+#: The leading underscore marks a file that is not data.
 _MANIFEST = "_manifest.json"
 _SHOWN_ERRORS = 20
-#: How often a table is looked at that somebody else writes.
+#: Interval between two looks at a table that another session writes.
 _LOOK_AGAIN_SECONDS = 0.25
 
-#: Where a failed COPY says which rows it minded: every Redshift has the first, clusters the second.
+#: Queries for the rows that COPY refused: every Redshift has the first view, clusters the second.
 _LOAD_ERRORS = (
     "SELECT trim(file_name), line_number, trim(column_name), trim(error_message) "
     "FROM sys_load_error_detail WHERE session_id = %s ORDER BY start_time DESC LIMIT 20",
@@ -54,7 +54,7 @@ class RedshiftSession:
         self.session_id = int(self.run("SELECT pg_backend_pid()")[0][0])
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._said(), contextlib.closing(self.connection.cursor()) as cursor:
+        with self._translated_errors(), contextlib.closing(self.connection.cursor()) as cursor:
             cursor.execute(sql, list(values) or None)
             return [tuple(row) for row in cursor.fetchall()] if cursor.description else []
 
@@ -63,28 +63,28 @@ class RedshiftSession:
         self.connection.autocommit = False
         try:
             yield
-            with self._said():
+            with self._translated_errors():
                 self.connection.commit()
         except BaseException:
-            with contextlib.suppress(GoldsmithError), self._said():
+            with contextlib.suppress(GoldsmithError), self._translated_errors():
                 self.connection.rollback()
             raise
         finally:
             self.connection.autocommit = True
 
     def close(self) -> None:
-        with contextlib.suppress(GoldsmithError), self._said():
+        with contextlib.suppress(GoldsmithError), self._translated_errors():
             self.connection.close()
 
     @contextlib.contextmanager
-    def _said(self) -> Iterator[None]:
-        """What Redshift refuses, as an error of ours."""
+    def _translated_errors(self) -> Iterator[None]:
+        """Translate errors of Redshift into Goldsmith errors."""
         redshift_connector = library("redshift_connector", extra="aws")
         try:
             yield
         except (redshift_connector.Error, OSError) as error:
-            state, said = _read(error)
-            raise failure(state, said, where=self._where, location=self._location) from error
+            state, message = _read(error)
+            raise failure(state, message, where=self._where, location=self._location) from error
 
 
 class RedshiftWarehouse(ServerWarehouse):
@@ -93,7 +93,7 @@ class RedshiftWarehouse(ServerWarehouse):
     kind = WarehouseKind.REDSHIFT
 
     def _cancel(self, session_id: int) -> None:
-        # The driver cannot cancel, so another session does.
+        # The driver cannot cancel a statement, so another session does.
         with self._session("") as session:
             session.run(f"CANCEL {int(session_id)}")
 
@@ -101,7 +101,7 @@ class RedshiftWarehouse(ServerWarehouse):
         redshift_connector = library("redshift_connector", extra="aws")
         settings = self.settings
         try:
-            # The driver's own limit would hold for every statement too.
+            # The driver's timeout would apply to every statement too.
             address = (settings.host, settings.port)
             socket.create_connection(address, timeout=_CONNECTS_WITHIN).close()
             connection = redshift_connector.connect(
@@ -109,7 +109,7 @@ class RedshiftWarehouse(ServerWarehouse):
                 port=settings.port,
                 database=settings.database,
                 user=settings.user,
-                password=self.places.secret(settings.password) or "",
+                password=self.storage.secret(settings.password) or "",
                 ssl=settings.ssl is not False,
                 application_name="goldsmith",
                 tcp_keepalive=True,
@@ -118,8 +118,8 @@ class RedshiftWarehouse(ServerWarehouse):
             raise WarehouseUnreachable(where=self.where, cause=_read(error)[1]) from error
         return RedshiftSession(connection, where=self.where, location=location)
 
-    def _hold(self, session: ServerSession, table: Table) -> None:
-        # There is no lock_timeout, and a statement_timeout for all would end long loads as well.
+    def _hold(self, session: ServerSession, table: WarehouseTable) -> None:
+        # Redshift has no lock_timeout, and a general statement_timeout would end long loads.
         seconds = self.settings.lock_sec
         session.run(f"SET statement_timeout TO {max(1, seconds * 1000)}")
         began = time.monotonic()
@@ -127,11 +127,11 @@ class RedshiftWarehouse(ServerWarehouse):
             session.run(f"LOCK {table.sql}")
         except LoadCancelled as error:
             if time.monotonic() - began < seconds:
-                raise  # somebody cancelled it
+                raise  # it was cancelled before the timeout
             raise self._locked(table) from error
         session.run("RESET statement_timeout")
 
-    def _wait_for_writers(self, session: ServerSession, table: Table) -> None:
+    def _wait_for_writers(self, session: ServerSession, table: WarehouseTable) -> None:
         until = time.monotonic() + self.settings.lock_sec
         while self._holders(session, table, " AND granted AND lock_mode <> 'AccessShareLock'"):
             if time.monotonic() >= until:
@@ -139,7 +139,7 @@ class RedshiftWarehouse(ServerWarehouse):
             if self._cancelled.wait(_LOOK_AGAIN_SECONDS):
                 raise LoadCancelled(location=table.sql, cause="it waited for others who write")
 
-    def _locked(self, table: Table) -> WarehouseBusy:
+    def _locked(self, table: WarehouseTable) -> WarehouseBusy:
         cause = f"lock timeout: {table.sql} is locked for more than {self.settings.lock_sec} s"
         return WarehouseBusy(where=self.where, cause=cause)
 
@@ -164,24 +164,24 @@ class RedshiftWarehouse(ServerWarehouse):
             raise LoadRefused(location=load.location, cause=error.cause, rows=rows) from error
 
     def _check_order(self, load: Load) -> None:
-        """COPY goes by the place of a column and not by its name: another order is no error."""
-        found = Staged(self.places, load.staged).schema()
+        """Raise if the staged columns have another order: COPY matches by position, not by name."""
+        found = Staged(self.storage, load.staged).schema()
         wanted = [column.name for column in load.columns]
         if found is not None and found.names != wanted:
             cause = f"the staged files have the columns {', '.join(found.names)}"
             raise LoadRefused(location=load.location, cause=cause)
 
     def _write_manifest(self, load: Load) -> str | None:
-        """List the staged files for COPY; None where there are none."""
+        """Write the manifest of the staged files for COPY; None if there are no files."""
         bucket, _, prefix = load.staged.removeprefix("s3://").partition("/")
-        client, entries = self.places.s3(), []
+        client, entries = self.storage.s3(), []
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
         for item in (item for page in pages for item in page.get("Contents", ())):
             file = item["Key"].rpartition("/")[2]
-            # No file at all is the mark of a folder.
+            # An empty file name is the marker object of a folder.
             if not file or file.startswith(("_", ".")):
                 continue
-            # Without its length COPY refuses a file in a columnar format.
+            # COPY refuses a columnar file without its length.
             length = {"content_length": item["Size"]}
             url = f"s3://{bucket}/{item['Key']}"
             entries.append({"url": url, "mandatory": True, "meta": length})
@@ -192,11 +192,11 @@ class RedshiftWarehouse(ServerWarehouse):
         return f"s3://{bucket}/{key}"
 
     def _load_errors(self, session: ServerSession) -> tuple[str, ...]:
-        """The rows COPY minded, with its reasons."""
-        for asked in _LOAD_ERRORS:
-            # Who may not read the one may read the other, and neither must hide the first error.
+        """The rows that COPY refused, with its reasons."""
+        for errors_query in _LOAD_ERRORS:
+            # A user may be able to read only one view; failing here must not hide the COPY error.
             with contextlib.suppress(GoldsmithError):
-                found = session.run(asked, session.session_id)
+                found = session.run(errors_query, session.session_id)
                 if found:
                     return tuple(
                         f"{file} row {line}, column {column}: {reason}"
@@ -205,10 +205,14 @@ class RedshiftWarehouse(ServerWarehouse):
         return ()
 
     def _unload(
-        self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
+        self,
+        session: ServerSession,
+        table: WarehouseTable,
+        table_columns: Mapping[str, str],
+        folder: str,
     ) -> None:
-        query = f"SELECT {names(there, dialect=self.kind)} FROM {table.sql}"
-        # CLEANPATH: files of an earlier try would be read as rows of this one.
+        query = f"SELECT {names(table_columns, dialect=self.kind)} FROM {table.sql}"
+        # CLEANPATH: files of an earlier attempt would be read as rows of this one.
         session.run(
             f"UNLOAD ({self._literal(query)}) TO {self._literal(folder.rstrip('/') + '/')} "
             f"{self._role} FORMAT AS PARQUET CLEANPATH"
@@ -224,9 +228,9 @@ class RedshiftWarehouse(ServerWarehouse):
 
 
 def _read(error: Exception) -> tuple[str | None, str]:
-    """The SQLSTATE and the words of a driver's error; no state where the server is gone."""
+    """The SQLSTATE and message of a driver's error; without a state the server is unreachable."""
     details = error.args[0] if error.args else None
     if not isinstance(details, dict):
         return None, " ".join(str(part) for part in error.args) or type(error).__name__
-    said = ". ".join(str(details[field]).strip() for field in ("M", "D") if details.get(field))
-    return details.get("C"), said
+    message = ". ".join(str(details[field]).strip() for field in ("M", "D") if details.get(field))
+    return details.get("C"), message

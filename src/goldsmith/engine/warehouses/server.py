@@ -1,4 +1,4 @@
-"""A warehouse that is a server: rows are copied beside the target, then published at once."""
+"""Warehouse servers: copy rows into a staging table, then publish in one transaction."""
 
 from __future__ import annotations
 
@@ -10,43 +10,44 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from goldsmith.engine.warehouses import publish, statements
-from goldsmith.engine.warehouses.landing import Landing, Table
+from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
+from goldsmith.engine.warehouses.table_ids import oid
 from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.places import Places
 from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+from goldsmith.storage.storage import Storage
 
 
 class ServerSession(publish.Session, Protocol):
-    """A connection that is its own transaction for each statement, but for `transaction`."""
+    """A connection with autocommit, except inside `transaction`."""
 
-    #: The server's number for it, by which another session can cancel it.
+    #: The server's process id of the session, by which another session can cancel it.
     session_id: int
 
     def transaction(self) -> AbstractContextManager[None]:
-        """All statements inside, or none."""
+        """Run all statements inside or none."""
 
     def close(self) -> None: ...
 
 
 class ServerWarehouse(ABC):
-    """What PostgreSQL and Redshift have in common; connections last for one call."""
+    """The common part of PostgreSQL and Redshift; connections last for one call."""
 
     kind: WarehouseKind
 
-    def __init__(self, places: Places, settings: WarehouseSettings) -> None:
-        self.places = places
+    def __init__(self, storage: Storage, settings: WarehouseSettings) -> None:
+        self.storage = storage
         self.settings = settings
         self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
-        #: The sessions that are open, as the server numbers them: see `cancel`.
+        #: Ids of the open sessions, for `cancel`.
         self.session_ids: set[int] = set()
-        #: Ends a wait between two statements, which nobody can cancel in the server.
+        #: Ends a wait between two statements, which the server cannot cancel.
         self._cancelled = threading.Event()
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         with self._session(location) as session:
-            return publish.columns(session, Table.at(location, self.kind))
+            return publish.columns(session, WarehouseTable.at(location, self.kind))
 
     def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
         with self._session(location) as session:
@@ -57,11 +58,11 @@ class ServerWarehouse(ABC):
         with self._session(load.location) as session:
             done = publish.loaded(session, load.location, load.stage_run_id)
             if done is not None:
-                session.run(statements.drop(Table.staging(load.stage_run_id, self.kind)))
+                session.run(statements.drop(WarehouseTable.staging(load.stage_run_id, self.kind)))
                 return done
             publish.make_ledger(session)
-            there = publish.columns(session, Table.at(load.location, self.kind))
-            landing = Landing.of(load, self.kind, there)
+            table_columns = publish.columns(session, WarehouseTable.at(load.location, self.kind))
+            landing = Landing.of(load, self.kind, table_columns)
             with self._working(load, session, landing):
                 loaded = self._load(session, load, landing, reach)
             session.run(statements.drop(landing.staging))
@@ -87,7 +88,7 @@ class ServerWarehouse(ABC):
         with session.transaction():
             if load.lock is not None and publish.columns(session, landing.target) is not None:
                 self._hold(session, landing.target)
-            # The lock on the staging table is how `clean` finds a session that sleeps in here.
+            # By the lock on the staging table `clean` finds a session that hangs here.
             self._hold(session, landing.staging)
             self._hold(session, statements.ledger(self.kind))
             loaded = publish.publish(session, load, landing, reach)
@@ -95,7 +96,7 @@ class ServerWarehouse(ABC):
         return loaded
 
     def clean(self, location: str, stage_run_id: str) -> None:
-        staging = Table.staging(stage_run_id, self.kind)
+        staging = WarehouseTable.staging(stage_run_id, self.kind)
         with self._session(location) as session:
             publish.make_ledger(session)
             self._end_holders(session, staging)
@@ -104,19 +105,27 @@ class ServerWarehouse(ABC):
                 self._hold(session, statements.ledger(self.kind))
                 publish.give_up(session, location, stage_run_id)
 
+    def move(self, old: str, new: str) -> None:
+        with self._session(old) as session:
+            publish.make_ledger(session)
+            with session.transaction():
+                self._hold(session, WarehouseTable.at(old, self.kind))
+                self._hold(session, statements.ledger(self.kind))
+                publish.move(session, old, new)
+
     def maintain(self, location: str) -> list[str]:
         with self._session(location) as session:
             return vacuum(session, location)
 
-    def close(self) -> None:  # noqa: B027 - there is nothing to do, here or below
-        """Nothing is kept open."""
+    def close(self) -> None:  # noqa: B027 - subclasses keep nothing open either
+        """Do nothing: no connection stays open."""
 
     def unload(self, location: str, folder: str) -> None:
         with self._session(location) as session:
-            there = publish.columns(session, Table.at(location, self.kind))
-            if there is None:
+            table_columns = publish.columns(session, WarehouseTable.at(location, self.kind))
+            if table_columns is None:
                 raise publish.TableMissing(location=location, where=self.where)
-            self._unload(session, Table.at(location, self.kind), there, folder)
+            self._unload(session, WarehouseTable.at(location, self.kind), table_columns, folder)
 
     def cancel(self) -> bool:
         busy = tuple(self.session_ids)
@@ -127,11 +136,11 @@ class ServerWarehouse(ABC):
 
     @abstractmethod
     def _cancel(self, session_id: int) -> None:
-        """End what a session is doing, from another one."""
+        """Cancel the running statement of a session, from another session."""
 
     @abstractmethod
     def _open(self, location: str) -> ServerSession:
-        """A connection of this load's own."""
+        """Open a new connection."""
 
     @abstractmethod
     def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
@@ -139,43 +148,41 @@ class ServerWarehouse(ABC):
 
     @abstractmethod
     def _unload(
-        self, session: ServerSession, table: Table, there: Mapping[str, str], folder: str
+        self,
+        session: ServerSession,
+        table: WarehouseTable,
+        table_columns: Mapping[str, str],
+        folder: str,
     ) -> None:
         """Write a table's rows as Parquet."""
 
     @abstractmethod
-    def _hold(self, session: ServerSession, table: Table) -> None:
-        """Keep others from writing a table until the transaction ends."""
+    def _hold(self, session: ServerSession, table: WarehouseTable) -> None:
+        """Lock a table against other writers until the transaction ends."""
 
-    def _wait_for_writers(  # noqa: B027 - PostgreSQL's lock_timeout sees to it
-        self, session: ServerSession, table: Table
+    def _wait_for_writers(  # noqa: B027 - PostgreSQL has lock_timeout
+        self, session: ServerSession, table: WarehouseTable
     ) -> None:
-        """Let others who write a table finish, where a statement could wait for them forever."""
+        """Wait for other writers of a table, on servers where a lock could wait forever."""
 
-    def _end_holders(self, session: ServerSession, table: Table) -> None:
-        """End the other sessions that have a table in their hands."""
+    def _end_holders(self, session: ServerSession, table: WarehouseTable) -> None:
+        """End the other sessions that hold or wait for a lock on a table."""
         for session_id in self._holders(session, table):
             session.run("SELECT pg_terminate_backend(%s)", session_id)
 
-    def _holders(self, session: ServerSession, table: Table, more: str = "") -> list[int]:
-        """The other sessions that have a table in their hands."""
-        found = session.run(
-            "SELECT CAST(c.oid AS bigint) FROM pg_catalog.pg_class c "
-            "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-            "WHERE n.nspname = %s AND c.relname = %s",
-            table.schema,
-            table.table,
-        )
-        if not found:
+    def _holders(self, session: ServerSession, table: WarehouseTable, more: str = "") -> list[int]:
+        """The other sessions that hold or wait for a lock on a table; `more` restricts them."""
+        number = oid(session.run, table)
+        if number is None:
             return []
         sql = f"SELECT DISTINCT pid FROM {self._locks} WHERE relation = %s{more}"
-        pids = session.run(sql, int(found[0][0]))
+        pids = session.run(sql, number)
         return [int(pid) for (pid,) in pids if pid != session.session_id]
 
     @property
     @abstractmethod
     def _locks(self) -> str:
-        """The view that says who holds which table."""
+        """The system view of locks on tables."""
 
     @contextlib.contextmanager
     def _session(self, location: str) -> Iterator[ServerSession]:
@@ -189,16 +196,16 @@ class ServerWarehouse(ABC):
 
     @contextlib.contextmanager
     def _working(self, load: Load, session: ServerSession, landing: Landing) -> Iterator[None]:
-        """Where a load fails, nothing of it stays."""
+        """If the load fails inside, drop its staging table."""
         try:
             yield
         except BaseException as error:
-            # A connection that is gone leaves it to `clean`.
+            # If the connection is lost, `clean` drops the table.
             with contextlib.suppress(GoldsmithError):
                 session.run(statements.drop(landing.staging))
             refused = isinstance(error, GoldsmithError) and not isinstance(error, Fenced)
             if refused and self._is_given_up(load):
-                # Whoever took over ended our session: that is no server which is gone.
+                # The process that took over ended this session: the server is not unreachable.
                 raise publish.LoadGivenUp(location=load.location, token=load.token) from error
             raise
 
@@ -207,5 +214,5 @@ class ServerWarehouse(ABC):
             with self._session(load.location) as session:
                 return publish.is_given_up(session, load)
         except GoldsmithError:
-            # The server does not answer: then that is what there is to say.
+            # The server does not answer: report the first error.
             return False

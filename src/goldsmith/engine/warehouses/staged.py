@@ -1,4 +1,4 @@
-"""Staged Parquet as Arrow: the same values for every warehouse that does not read it itself."""
+"""Read staged Parquet with Arrow, for warehouses that cannot read it themselves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from goldsmith.engine.warehouses.types import TypeNotLoadable, is_nested, is_variant
 from goldsmith.engine.warehouses.warehouse import LoadColumn, LoadRefused
-from goldsmith.planning.places import Places
+from goldsmith.storage.storage import Storage
 
 _BATCH_ROWS = 65536
 
@@ -21,9 +21,9 @@ _BATCH_ROWS = 65536
 class Staged:
     """The Parquet files of one folder or s3:// prefix."""
 
-    def __init__(self, places: Places, address: str) -> None:
+    def __init__(self, storage: Storage, address: str) -> None:
         self.address = address
-        self._system, self._root = file_system(places, address)
+        self._system, self._root = file_system(storage, address)
         self.files = self._list()
 
     def _list(self) -> list[str]:
@@ -31,11 +31,11 @@ class Staged:
 
         everything = fs.FileSelector(self._root, recursive=True, allow_not_found=True)
         found = (info for info in self._system.get_file_info(everything) if info.is_file)
-        # Names that begin so are not data: _SUCCESS, our manifest, checksums.
+        # Such names are not data: _SUCCESS, the COPY manifest, checksums.
         return sorted(i.path for i in found if not i.base_name.startswith(("_", ".")))
 
     def schema(self) -> Any | None:
-        """The Arrow schema of the files; None where there are none."""
+        """The Arrow schema of the first file; None if there are no files."""
         import pyarrow.parquet as pq
 
         if not self.files:
@@ -50,13 +50,13 @@ class Staged:
         return pa.schema([pa.field(c.name, _arrow_type(c.type)) for c in columns])
 
     def batches(self, columns: Sequence[LoadColumn]) -> Iterator[Any]:
-        """The rows, in these columns and their types; JSON text for what is nested."""
+        """The rows with these columns and types; nested values are JSON text."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         wanted = self.arrow_schema(columns)
         for path in self.files:
-            # Spark may write timestamps as INT96, which else becomes nanoseconds.
+            # Spark may write timestamps as INT96, which Arrow reads as nanoseconds by default.
             with (
                 self._system.open_input_file(path) as file,
                 pq.ParquetFile(file, coerce_int96_timestamp_unit="us") as parquet,
@@ -69,19 +69,19 @@ class Staged:
                     yield pa.RecordBatch.from_arrays(arrays, schema=wanted)
 
 
-def file_system(places: Places, address: str) -> tuple[Any, str]:
-    """Arrow's way to an address, and the path of it there."""
+def file_system(storage: Storage, address: str) -> tuple[Any, str]:
+    """The Arrow file system of an address, and the path in it."""
     from pyarrow import fs
 
     if not address.startswith("s3://"):
         return fs.LocalFileSystem(), str(Path(address))
-    storage = places.settings.storage
+    storage_settings = storage.settings.storage
     options = {
-        "endpoint_override": storage.endpoint,
-        "region": storage.region,
-        "access_key": places.secret(storage.access_key),
-        "secret_key": places.secret(storage.secret_key),
-        "force_virtual_addressing": not storage.path_style,
+        "endpoint_override": storage_settings.endpoint,
+        "region": storage_settings.region,
+        "access_key": storage.secret(storage_settings.access_key),
+        "secret_key": storage.secret(storage_settings.secret_key),
+        "force_virtual_addressing": not storage_settings.path_style,
     }
     given = {name: value for name, value in options.items() if value is not None}
     return fs.S3FileSystem(**given), address.removeprefix("s3://").rstrip("/")
@@ -96,7 +96,7 @@ def _column(batch: Any, column: LoadColumn, path: str) -> Any:
 
 
 def _fitted(values: Any, column: LoadColumn, wanted: Any) -> Any:
-    """A column in its own type, whichever way the Parquet was written."""
+    """The values cast to the column's Arrow type."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -135,17 +135,17 @@ def _arrow_type(type_: str) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """A nested value as JSON, the way Spark's to_json writes it; decimals keep every digit."""
+    """A nested value as JSON, as Spark's to_json writes it; decimals keep every digit."""
     match value:
         case None:
             return "null"
         case dict():
-            pairs = (f"{json.dumps(_key(key))}:{as_json(one)}" for key, one in value.items())
+            pairs = (f"{json.dumps(_key(key))}:{as_json(item)}" for key, item in value.items())
             return "{" + ",".join(pairs) + "}"
         case list() | tuple():
-            return "[" + ",".join(as_json(one) for one in value) + "]"
+            return "[" + ",".join(as_json(item) for item in value) + "]"
         case float() if not math.isfinite(value):
-            # JSON has no such numbers.
+            # JSON has no NaN or Infinity.
             return json.dumps("NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity")
         case bool() | int() | float() | str():
             return json.dumps(value, ensure_ascii=False)

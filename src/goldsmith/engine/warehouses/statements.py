@@ -1,43 +1,46 @@
-"""The SQL of a load, alike on DuckDB, PostgreSQL and Redshift.
+"""The SQL of a load, for DuckDB, PostgreSQL and Redshift.
 
 Redshift has no ON CONFLICT, FOR UPDATE and RETURNING, and its TRUNCATE commits; none is used.
-Keys are compared by plain `=`, one statement for each set of keys that is NULL among the rows
-that came: `a = b OR both NULL` would make every join look at every pair of rows.
+Keys are compared by plain `=`, with one statement for each combination of NULL keys among the
+staged rows: `a = b OR both NULL` would make every join compare every pair of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from goldsmith.engine.names import name, names
+from goldsmith.engine.names import literal, name, names
+from goldsmith.engine.shape.watermarks import DECIMAL, NUMBER, TIME
 from goldsmith.engine.warehouses.landing import (
     CURRENT,
     FROM,
     OWN_SCHEMA,
     TO,
-    Column,
     Landing,
-    Table,
+    WarehouseColumn,
+    WarehouseTable,
 )
 from goldsmith.engine.warehouses.layout import encoding, layout
+from goldsmith.engine.warehouses.types import warehouse_type
+from goldsmith.planning.resolved_stage import BRONZE_COLUMNS
 from goldsmith.settings.sections import WarehouseKind
 
-#: For each key: is it NULL?
+#: For each key: whether it is NULL.
 KeyPattern = tuple[bool, ...]
 
-#: Columns while versions are computed, named so that no stage has them.
+#: Helper columns of scd2, named so that no stage has them.
 _CAME, _NUMBER, _REPEATS = "_goldsmith_came", "_goldsmith_number", "_goldsmith_repeats"
 
 
-def ledger(kind: WarehouseKind) -> Table:
-    """The table that says which stage runs were loaded."""
-    return Table(kind=kind, schema=OWN_SCHEMA, table="loads")
+def ledger(kind: WarehouseKind) -> WarehouseTable:
+    """The ledger table: one row per published or abandoned load."""
+    return WarehouseTable(kind=kind, schema=OWN_SCHEMA, table="loads")
 
 
 def create_ledger(kind: WarehouseKind) -> str:
     text = "varchar(512)" if kind is WarehouseKind.REDSHIFT else "text"
     moment = "TIMESTAMP" if kind is WarehouseKind.REDSHIFT else "TIMESTAMP WITH TIME ZONE"
-    # `rows` is NULL for a load that was given up: it must never be published.
+    # `rows` is NULL for an abandoned load, which must never be published.
     return (
         f"CREATE TABLE IF NOT EXISTS {ledger(kind).sql} (stage_run_id {text} NOT NULL, "
         f"location {text} NOT NULL, token bigint, rows bigint, loaded_at {moment} NOT NULL)"
@@ -45,8 +48,8 @@ def create_ledger(kind: WarehouseKind) -> str:
 
 
 def ledger_row(kind: WarehouseKind) -> str:
-    mark = _mark(kind)
-    return f"SELECT rows FROM {ledger(kind).sql} WHERE stage_run_id = {mark} AND location = {mark}"
+    """Takes the stage run's id; returns rows and location."""
+    return f"SELECT rows, location FROM {ledger(kind).sql} WHERE stage_run_id = {_mark(kind)}"
 
 
 def highest_token(kind: WarehouseKind) -> str:
@@ -67,20 +70,48 @@ def give_up(kind: WarehouseKind) -> str:
     return f"INSERT INTO {ledger(kind).sql} ({columns}) VALUES ({m}, {m}, {_now(kind)})"
 
 
+def ledger_locations(kind: WarehouseKind) -> str:
+    return f"SELECT DISTINCT location FROM {ledger(kind).sql}"
+
+
+def move_ledger(kind: WarehouseKind) -> str:
+    """Takes the new location and the old one."""
+    m = _mark(kind)
+    return f"UPDATE {ledger(kind).sql} SET location = {m} WHERE location = {m}"
+
+
+def move_table(old: WarehouseTable, new: WarehouseTable) -> Iterator[str]:
+    """Rename a table; its rows and columns stay."""
+    if old.schema == new.schema:
+        yield f"ALTER TABLE {old.sql} RENAME TO {name(new.table, dialect=old.kind)}"
+    elif old.kind is WarehouseKind.POSTGRES:
+        yield f"ALTER TABLE {old.sql} SET SCHEMA {name(str(new.schema), dialect=old.kind)}"
+        if old.table != new.table:
+            moved = WarehouseTable(kind=old.kind, schema=new.schema, table=old.table)
+            yield f"ALTER TABLE {moved.sql} RENAME TO {name(new.table, dialect=old.kind)}"
+    else:  # DuckDB and Redshift cannot move a table to another schema
+        if old.kind is WarehouseKind.REDSHIFT:
+            yield f"CREATE TABLE {new.sql} (LIKE {old.sql} INCLUDING DEFAULTS)"
+            yield f"INSERT INTO {new.sql} SELECT * FROM {old.sql}"
+        else:
+            yield f"CREATE TABLE {new.sql} AS SELECT * FROM {old.sql}"
+        yield drop(old)
+
+
 def schema_there(kind: WarehouseKind) -> str:
-    # CREATE SCHEMA IF NOT EXISTS asks for the right to make one even where it is there.
+    # CREATE SCHEMA IF NOT EXISTS needs the CREATE privilege even if the schema exists.
     return f"SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = {_mark(kind)}"
 
 
-def create_schema(table: Table) -> str:
+def create_schema(table: WarehouseTable) -> str:
     return f"CREATE SCHEMA IF NOT EXISTS {name(str(table.schema), dialect=table.kind)}"
 
 
 def columns_of(kind: WarehouseKind) -> str:
-    """Takes schema and table; gives names and types in order."""
+    """Takes schema and table; returns names and types in order."""
     m = _mark(kind)
     if kind is WarehouseKind.DUCKDB:
-        # information_schema says the same, but takes 30 ms in a file just opened.
+        # information_schema has the same, but takes 30 ms in a newly opened file.
         return (
             "SELECT column_name, data_type FROM duckdb_columns() "
             "WHERE database_name = current_database() "
@@ -103,7 +134,7 @@ def create_target(landing: Landing) -> str:
     return f"CREATE TABLE {landing.target.sql} ({columns}){layout(landing, sorted_too=True)}"
 
 
-def add_column(landing: Landing, column: Column) -> str:
+def add_column(landing: Landing, column: WarehouseColumn) -> str:
     return (
         f"ALTER TABLE {landing.target.sql} ADD COLUMN {_quoted(landing, column.name)} {column.type}"
     )
@@ -112,7 +143,7 @@ def add_column(landing: Landing, column: Column) -> str:
 def create_staging(landing: Landing) -> str:
     head = {
         WarehouseKind.DUCKDB: "CREATE TEMP TABLE",
-        # What lies aside need not survive a crash of the server.
+        # A staging table need not survive a crash of the server.
         WarehouseKind.POSTGRES: "CREATE UNLOGGED TABLE",
         WarehouseKind.REDSHIFT: "CREATE TABLE",
     }[landing.kind]
@@ -120,16 +151,16 @@ def create_staging(landing: Landing) -> str:
     return f"{head} {landing.staging.sql} ({columns}){layout(landing, sorted_too=False)}"
 
 
-def drop(table: Table) -> str:
+def drop(table: WarehouseTable) -> str:
     return f"DROP TABLE IF EXISTS {table.sql}"
 
 
-def count(table: Table) -> str:
+def count(table: WarehouseTable) -> str:
     return f"SELECT count(*) FROM {table.sql}"
 
 
 def key_patterns(landing: Landing) -> str:
-    """Which keys are NULL together among the staged rows."""
+    """The combinations of NULL keys among the staged rows."""
     nulls = ", ".join(
         f"CASE WHEN {_quoted(landing, key)} IS NULL THEN 1 ELSE 0 END" for key in landing.keys
     )
@@ -150,19 +181,33 @@ def overwrite(landing: Landing) -> Iterator[str]:
 
 
 def delete_between(landing: Landing, column: str) -> str:
-    """Takes two moments as text: rows from the first until before the second go."""
+    """Takes two times as text; deletes rows with start <= column < end."""
     moment = f"CAST({_mark(landing.kind)} AS TIMESTAMP)"
     quoted = _quoted(landing, landing.names.get(column, column))
     return f"DELETE FROM {landing.target.sql} WHERE {quoted} >= {moment} AND {quoted} < {moment}"
 
 
+def delete_among(landing: Landing, column: str, number: int) -> str:
+    """Takes `number` values; deletes rows whose column has one of them."""
+    marks = ", ".join([_mark(landing.kind)] * number)
+    quoted = _quoted(landing, landing.names.get(column, column))
+    return f"DELETE FROM {landing.target.sql} WHERE {quoted} IN ({marks})"
+
+
+def rows_without(landing: Landing, column: str) -> str:
+    """Counts rows of the target whose column is NULL."""
+    quoted = _quoted(landing, landing.names.get(column, column))
+    return f"SELECT count(*) FROM {landing.target.sql} WHERE {quoted} IS NULL"
+
+
 def merge(landing: Landing, patterns: Sequence[KeyPattern]) -> Iterator[str]:
-    """Rows older than the target's are forgotten, then the others take their places."""
+    """Delete staged rows older than the target's, then replace target rows by the others."""
     target, staging = landing.target, landing.staging
     if landing.watermark is not None:
         ours, theirs = staging.column(landing.watermark), target.column(landing.watermark)
-        # A time that is not known is older than any that is.
-        older = f"{theirs} IS NOT NULL AND ({ours} IS NULL OR {ours} < {theirs})"
+        # A NULL watermark is older than any other value.
+        less = f"({_less(ours, theirs)})" if has_text_watermark(landing) else f"{ours} < {theirs}"
+        older = f"{theirs} IS NOT NULL AND ({ours} IS NULL OR {less})"
         for pattern in patterns:
             same = _same_keys(landing, pattern)
             yield f"DELETE FROM {staging.sql} USING {target.sql} WHERE {same} AND {older}"
@@ -170,36 +215,69 @@ def merge(landing: Landing, patterns: Sequence[KeyPattern]) -> Iterator[str]:
     yield from append(landing)
 
 
-def versions(landing: Landing) -> Table:
-    """The table, of the session only, that scd2 computes versions in."""
-    return Table(kind=landing.kind, schema=None, table=f"{landing.staging.table}_v")
+def has_text_watermark(landing: Landing) -> bool:
+    """Whether the watermark is text, which is compared as a number or a time."""
+    text = warehouse_type("", "string", landing.kind)
+    return any(c.name == landing.watermark and c.type == text for c in landing.columns)
 
 
-def scd2(landing: Landing, patterns: Sequence[KeyPattern], there: Sequence[str]) -> Iterator[str]:
-    """All versions of the keys that came, computed anew; `there` are the table's columns."""
-    made = versions(landing)
-    yield f"CREATE TEMP TABLE {made.sql} AS {_versions(landing, patterns, there)}"
+def not_comparable(landing: Landing, pattern: KeyPattern) -> str:
+    """Counts staged rows whose watermark cannot be compared with the target's."""
+    mark = str(landing.watermark)
+    ours, theirs = landing.staging.column(mark), landing.target.column(mark)
+    return (
+        f"SELECT count(*) FROM {landing.staging.sql} JOIN {landing.target.sql}"
+        f" ON {_same_keys(landing, pattern)} WHERE {ours} <> {theirs}"
+        f" AND NOT ({_both(ours, theirs, NUMBER)}) AND NOT ({_both(ours, theirs, TIME)})"
+    )
+
+
+def _less(ours: str, theirs: str) -> str:
+    moment = "TIMESTAMP WITH TIME ZONE"
+    return (
+        f"CASE WHEN {_both(ours, theirs, NUMBER)}"
+        f" THEN CAST({ours} AS {DECIMAL}) < CAST({theirs} AS {DECIMAL})"
+        f" WHEN {_both(ours, theirs, TIME)}"
+        f" THEN CAST({ours} AS {moment}) < CAST({theirs} AS {moment}) ELSE FALSE END"
+    )
+
+
+def _both(ours: str, theirs: str, pattern: str) -> str:
+    return f"{ours} ~ {literal(pattern)} AND {theirs} ~ {literal(pattern)}"
+
+
+def versions(landing: Landing) -> WarehouseTable:
+    """The temporary table in which scd2 computes versions."""
+    return WarehouseTable(kind=landing.kind, schema=None, table=f"{landing.staging.table}_v")
+
+
+def scd2(
+    landing: Landing, patterns: Sequence[KeyPattern], table_columns: Sequence[str]
+) -> Iterator[str]:
+    """Recompute and replace all versions of the staged keys."""
+    versions_table = versions(landing)
+    yield f"CREATE TEMP TABLE {versions_table.sql} AS {_versions(landing, patterns, table_columns)}"
     yield from _delete_matching(landing, patterns)
-    columns = names(there, dialect=landing.kind)
-    yield f"INSERT INTO {landing.target.sql} ({columns}) SELECT {columns} FROM {made.sql}"
+    columns = names(table_columns, dialect=landing.kind)
+    yield f"INSERT INTO {landing.target.sql} ({columns}) SELECT {columns} FROM {versions_table.sql}"
 
 
-def _versions(landing: Landing, patterns: Sequence[KeyPattern], there: Sequence[str]) -> str:
-    quoted = [_quoted(landing, column) for column in there]
+def _versions(landing: Landing, patterns: Sequence[KeyPattern], columns: Sequence[str]) -> str:
+    quoted = [_quoted(landing, column) for column in columns]
     keys = names(landing.keys, dialect=landing.kind)
     begins, ends, current = (_quoted(landing, column) for column in (FROM, TO, CURRENT))
     in_order = f"PARTITION BY {keys} ORDER BY {begins} NULLS FIRST"
-    came = {column.name: column.value for column in landing.columns}
+    new_values = {column.name: column.value for column in landing.columns}
     both = [
-        f"SELECT {names(there, dialect=landing.kind, of=landing.target.table)}, 0 AS {_CAME} "
+        f"SELECT {names(columns, dialect=landing.kind, of=landing.target.table)}, 0 AS {_CAME} "
         f"FROM {landing.target.sql} JOIN {_keys_that_came(landing, pattern)} "
         f"ON {_same_keys(landing, pattern)}"
         for pattern in patterns
     ]
-    # NULL takes its type from the branch before it, so what is there comes first.
-    values = ", ".join(came.get(column, "NULL") for column in there)
+    # In a UNION a NULL takes its type from the SELECT before it, so existing rows come first.
+    values = ", ".join(new_values.get(column, "NULL") for column in columns)
     both.append(f"SELECT {values}, 1 AS {_CAME} FROM {landing.staging.sql}")
-    # What came at the same moment corrects what was there.
+    # A staged row replaces the existing row with the same start time.
     single = (
         f"SELECT *, ROW_NUMBER() OVER "
         f"(PARTITION BY {keys}, {begins} ORDER BY {_CAME} DESC) AS {_NUMBER} "
@@ -212,24 +290,25 @@ def _versions(landing: Landing, patterns: Sequence[KeyPattern], there: Sequence[
     next_begins = (
         f"LEAD({begins}) OVER (PARTITION BY {keys}, {_REPEATS} ORDER BY {begins} NULLS FIRST)"
     )
-    # A repeat is kept with an empty validity: a late change may yet fall before it.
+    # A repeat is stored with an empty validity: a late change may still fall before it.
     computed = {
         ends: f"CASE WHEN {_REPEATS} = 1 THEN {begins} ELSE {next_begins} END",
         current: f"({_REPEATS} = 0 AND {next_begins} IS NULL)",
     }
-    chosen = ", ".join(f"{computed.get(column, column)} AS {column}" for column in quoted)
-    # Without a watermark the moment is that of the run, and nothing can arrive late.
-    kept = "" if landing.watermark is not None else f" WHERE {_REPEATS} = 0"
-    return f"SELECT {chosen} FROM ({marked}) AS m{kept}"
+    selection = ", ".join(f"{computed.get(column, column)} AS {column}" for column in quoted)
+    # Without a watermark the start is the time of the run, and no change can arrive late.
+    filter_sql = "" if landing.watermark is not None else f" WHERE {_REPEATS} = 0"
+    return f"SELECT {selection} FROM ({marked}) AS m{filter_sql}"
 
 
 def _unchanged(landing: Landing, in_order: str) -> str:
-    """The conditions under which a version says what the one before it said."""
-    apart = {FROM, TO, CURRENT, landing.watermark, *landing.keys}
+    """SQL conditions: all values equal those of the version before."""
+    # Bronze's columns differ between runs over the same data: they make no new version.
+    excluded = {FROM, TO, CURRENT, *BRONZE_COLUMNS}
+    exactly = {landing.watermark, *landing.keys}
     conditions = ""
     for column in landing.columns:
-        # Bookkeeping differs between runs over the same data: it makes no version.
-        if column.name in apart or column.name.startswith("_"):
+        if column.name.lower() in excluded or column.name in exactly:
             continue
         now = _quoted(landing, column.name)
         if column.is_nested and landing.kind is WarehouseKind.REDSHIFT:
@@ -267,10 +346,10 @@ def _same_keys(landing: Landing, pattern: KeyPattern) -> str:
     return " AND ".join(conditions)
 
 
-def _insert(landing: Landing, source: Table, values: Sequence[str]) -> str:
+def _insert(landing: Landing, source: WarehouseTable, values: Sequence[str]) -> str:
     columns = names([c.name for c in landing.columns], dialect=landing.kind)
-    chosen = ", ".join(values)
-    return f"INSERT INTO {landing.target.sql} ({columns}) SELECT {chosen} FROM {source.sql}"
+    selection = ", ".join(values)
+    return f"INSERT INTO {landing.target.sql} ({columns}) SELECT {selection} FROM {source.sql}"
 
 
 def _quoted(landing: Landing, column: str) -> str:
@@ -278,10 +357,10 @@ def _quoted(landing: Landing, column: str) -> str:
 
 
 def _mark(kind: WarehouseKind) -> str:
-    """Where a bound value goes."""
+    """The placeholder of a bound value."""
     return "?" if kind is WarehouseKind.DUCKDB else "%s"
 
 
 def _now(kind: WarehouseKind) -> str:
-    # On Redshift CURRENT_TIMESTAMP is of the leader node only.
+    # Redshift supports CURRENT_TIMESTAMP only on the leader node.
     return "GETDATE()" if kind is WarehouseKind.REDSHIFT else "CURRENT_TIMESTAMP"

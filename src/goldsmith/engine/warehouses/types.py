@@ -1,4 +1,4 @@
-"""One map of types, Spark's words to each warehouse's, and the rules names there must follow."""
+"""The map from Spark's types to each warehouse's types, and the warehouses' rules for names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _TRAPS: Mapping[str, str] = {
 
 @dataclass(eq=False, kw_only=True)
 class TypeNotLoadable(GoldsmithError):
-    """A column has a type that a warehouse cannot be loaded with."""
+    """A column has a type that cannot be loaded into the warehouse."""
 
     exit_code = 1
 
@@ -67,12 +67,14 @@ class TypeNotLoadable(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return _TRAPS.get(_word(self.type), "Cast it in the stage's SQL; see docs/warehouses.md.")
+        return _TRAPS.get(
+            _base_type(self.type), "Cast it in the stage's SQL; see docs/warehouses.md."
+        )
 
 
 @dataclass(eq=False, kw_only=True)
 class NameTooLong(GoldsmithError):
-    """A name is longer than a warehouse keeps, which would cut it in silence."""
+    """A name is longer than the warehouse allows; the warehouse would silently cut it."""
 
     exit_code = 1
 
@@ -82,8 +84,8 @@ class NameTooLong(GoldsmithError):
     most: int
 
     def __str__(self) -> str:
-        kept = f"{self.warehouse} keeps {self.most}"
-        return f"The name '{self.name}' has {self.bytes} bytes, and {kept}."
+        limit = f"{self.warehouse} keeps {self.most}"
+        return f"The name '{self.name}' has {self.bytes} bytes, and {limit}."
 
     @property
     def hint(self) -> str:
@@ -109,7 +111,7 @@ class NamesCollide(GoldsmithError):
 
 
 def warehouse_type(column: str, type_: str, kind: WarehouseKind) -> str:
-    """What a Spark type is in a warehouse."""
+    """The warehouse's type for a Spark type."""
     found = _found(type_, kind)
     if found is None:
         raise TypeNotLoadable(column=column, type=type_, warehouse=str(kind))
@@ -117,25 +119,25 @@ def warehouse_type(column: str, type_: str, kind: WarehouseKind) -> str:
 
 
 def is_nested(type_: str) -> bool:
-    """The type becomes JSON in a warehouse."""
-    return _word(type_) in _NESTED
+    """Whether the type becomes JSON in a warehouse."""
+    return _base_type(type_) in _NESTED
 
 
 def is_variant(type_: str) -> bool:
-    """The type is staged as JSON text, because no warehouse reads Spark's own form of it."""
-    return _word(type_) == "variant"
+    """Whether the type is VARIANT, staged as JSON text: no warehouse reads Spark's binary form."""
+    return _base_type(type_) == "variant"
 
 
 def spelt(name: str, kind: WarehouseKind) -> str:
-    """A name as the warehouse keeps it."""
-    # Redshift folds quoted names too, and only the letters of ASCII.
-    kept = name
+    """A name as the warehouse stores it."""
+    # Redshift lower-cases quoted names too, but only ASCII letters.
+    spelling = name
     if kind is WarehouseKind.REDSHIFT:
-        kept = "".join(c.lower() if c.isascii() else c for c in name)
-    size, most = len(kept.encode()), LONGEST_NAME.get(kind)
+        spelling = "".join(c.lower() if c.isascii() else c for c in name)
+    size, most = len(spelling.encode()), LONGEST_NAME.get(kind)
     if most is not None and size > most:
         raise NameTooLong(name=name, warehouse=str(kind), bytes=size, most=most)
-    return kept
+    return spelling
 
 
 def _found(type_: str, kind: WarehouseKind) -> str | None:
@@ -146,7 +148,7 @@ def _found(type_: str, kind: WarehouseKind) -> str | None:
         assert pattern is not None  # every warehouse has decimals
         return pattern.replace("(p,s)", f"({decimal[1]},{decimal[2]})")
     # `string collate UTF8_LCASE` is a string, `time(6)` a time.
-    known = SCALARS.get(_word(type_))
+    known = SCALARS.get(_base_type(type_))
     return None if known is None else known[_ORDER.index(kind)]
 
 
@@ -157,10 +159,10 @@ def _text_of(length: int, kind: WarehouseKind) -> str:
         case WarehouseKind.POSTGRES:
             return f"varchar({length})"
         case WarehouseKind.REDSHIFT:
-            # Redshift counts bytes, Spark characters of up to four.
+            # Redshift counts bytes, Spark characters of up to four bytes.
             return f"varchar({min(4 * length, 65535)})"
 
 
-def _word(type_: str) -> str:
+def _base_type(type_: str) -> str:
     found = _WORD.match(type_)
     return found[0] if found else type_

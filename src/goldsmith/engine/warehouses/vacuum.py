@@ -1,15 +1,15 @@
-"""Giving a warehouse table's space back and renewing its statistics."""
+"""Vacuum and analyze warehouse tables."""
 
 from __future__ import annotations
 
-from goldsmith.engine.warehouses.landing import Table
+from goldsmith.engine.warehouses.landing import WarehouseTable
 from goldsmith.engine.warehouses.publish import Session, columns
 from goldsmith.settings.sections import WarehouseKind
 
 
 def vacuum(session: Session, location: str) -> list[str]:
-    """Carry out what there is to do for a table; the statements that did it."""
-    table = Table.at(location, session.kind)
+    """Vacuum and analyze a table; return the statements that ran."""
+    table = WarehouseTable.at(location, session.kind)
     if columns(session, table) is None:
         return []
     done = _statements(table)
@@ -18,8 +18,8 @@ def vacuum(session: Session, location: str) -> list[str]:
     return done
 
 
-def _statements(table: Table) -> list[str]:
-    """Each stands outside a transaction: PostgreSQL and Redshift vacuum nowhere else."""
+def _statements(table: WarehouseTable) -> list[str]:
+    """Each runs outside a transaction: PostgreSQL and Redshift refuse VACUUM inside one."""
     match table.kind:
         case WarehouseKind.DUCKDB:
             return [f"ANALYZE {table.sql}", "CHECKPOINT"]

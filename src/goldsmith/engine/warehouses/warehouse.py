@@ -1,8 +1,8 @@
-"""What every warehouse does: load staged Parquet into a table, exactly once, and say what it holds.
+"""The interface of a warehouse: load staged Parquet into a table exactly once, and query tables.
 
-A load is decided by one thing only: is its stage run's id in the ledger table of the warehouse
-itself? The ledger row is written in the transaction that changes the target, so a restart asks
-the warehouse and needs nobody's memory.
+A load is published if, and only if, its stage run's id is in the warehouse's own ledger table.
+The ledger row is written in the transaction that changes the target, so that after a restart the
+warehouse alone answers whether a load was published.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from goldsmith.errors import GoldsmithError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadColumn:
-    """One column of a load, in Spark's words."""
+    """One column of a load, with its Spark type."""
 
     name: str
     #: Spark's simple string: bigint, decimal(12,2), array<string> …
@@ -26,71 +26,80 @@ class LoadColumn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """One stage run's rows on their way into one warehouse table."""
+    """The rows of one stage run to load into one warehouse table."""
 
     stage_run_id: str
-    #: `schema.table`, as the target's row says it.
+    #: `schema.table`, from the target's row.
     location: str
     #: append, overwrite, merge or scd2.
     mode: str
     columns: tuple[LoadColumn, ...]
-    #: Where the Parquet files lie: a folder, or an s3:// prefix.
+    #: Location of the staged Parquet files: a folder or an s3:// prefix.
     staged: str
-    #: How many rows they hold, as the write that made them counted.
+    #: Number of staged rows, counted when they were written.
     rows: int
-    #: The fencing token of the lease: a lower one than the ledger has seen is refused.
+    #: Fencing token of the lease: refused if the ledger has a higher one.
     token: int
     keys: tuple[str, ...] = ()
     watermark: str | None = None
-    #: What the table held is forgotten first, in the same transaction.
+    #: All rows of the table are deleted first, in the same transaction.
     from_scratch: bool = False
-    #: Rows whose column is from the first moment until before the second make way.
+    #: Column, start and end: rows with start <= column < end are deleted first.
     replaced: tuple[str, datetime, datetime] | None = None
+    #: Rows from these source files are deleted first.
+    replaced_files: tuple[str, ...] = ()
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
-    #: `wait`: the table is locked first; `end_blocker`: whoever holds it is ended before.
+    #: `wait`: lock the table first; `end_blocker`: before that, end sessions that hold it.
     lock: str | None = None
+    #: Id of the table to load into; None for whichever table exists.
+    table_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loaded:
-    """What a load did, as the warehouse itself counted."""
+    """The result of a load, as the warehouse counted it."""
 
     stage_run_id: str
     rows: int
+    #: Id of the table after the load: a table that is created again has another.
+    table_id: str | None = None
 
 
 class Warehouse(Protocol):
-    """A place with tables that people query."""
+    """A database that stages load tables into."""
 
     def columns(self, location: str) -> Mapping[str, str] | None:
-        """The table's columns with the warehouse's own types; None where there is no table."""
+        """The table's columns with the warehouse's types; None if there is no table."""
 
     def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
-        """What the ledger says of a stage run's load; None where it was not published."""
+        """The result of a stage run's load, from the ledger; None if it was not published."""
 
     def load(self, load: Load, reach: Callable[[str], None]) -> Loaded:
-        """Load, publish and write the ledger; `reach` is told each point that was passed."""
+        """Load, publish and write the ledger; call `reach` with the name of each point passed."""
 
     def clean(self, location: str, stage_run_id: str) -> None:
-        """Remove what a load that was not published left behind."""
+        """Remove the remains of a load that was not published."""
 
     def unload(self, location: str, folder: str) -> None:
         """Write a table's rows as Parquet into a folder, for a stage that reads it."""
 
+    def move(self, old: str, new: str) -> None:
+        """Rename a table, and its location in the ledger, in one transaction."""
+
     def cancel(self) -> bool:
-        """End what another thread is doing here; False where that is nothing."""
+        """Cancel the running calls of other threads; False if there are none."""
 
     def maintain(self, location: str) -> list[str]:
-        """Give space back and renew statistics; the statements that did it."""
+        """Vacuum and analyze a table; return the statements that ran."""
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close all connections."""
 
 
 @dataclass(eq=False, kw_only=True)
 class Fenced(GoldsmithError):
-    """A process that slept past its lease tried to publish after another took over."""
+    """A process whose lease had expired tried to publish after another took over."""
 
     exit_code = 1
 

@@ -1,1 +1,1 @@
-"""The remedies, one a file: the file's name is the word of the catalog's rows."""
+"""The remedies, one per file; catalog rows name a remedy by its file name."""

@@ -1,4 +1,4 @@
-"""Cut the work into more and smaller pieces, which spill instead of running out of memory."""
+"""Use more and smaller partitions, which spill to disk instead of running out of memory."""
 
 from __future__ import annotations
 

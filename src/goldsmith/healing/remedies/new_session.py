@@ -1,4 +1,4 @@
-"""Start Spark anew and try again: the session, or the memory of its driver, is gone."""
+"""Start a new Spark session and try again: the session ended or its driver ran out of memory."""
 
 from __future__ import annotations
 

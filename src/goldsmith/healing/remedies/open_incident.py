@@ -1,11 +1,11 @@
-"""Hold the stage and open an incident: a person has to look."""
+"""Hold the stage and open an incident for a person to resolve."""
 
 from __future__ import annotations
 
-from goldsmith.healing.failure import Decision, Do, Failure
+from goldsmith.healing.failure import Decision, DecisionKind, Failure
 from goldsmith.healing.remedy import remedy
 
 
 @remedy
 def open_incident(failure: Failure) -> Decision | None:
-    return Decision(do=Do.HOLD, because=f"{failure.code} needs a person")
+    return Decision(do=DecisionKind.HOLD, because=f"{failure.code} needs a person")

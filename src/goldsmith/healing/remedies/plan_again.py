@@ -1,4 +1,4 @@
-"""Plan again from the newest state: somebody else published first."""
+"""Plan again from the newest state, because another writer published first."""
 
 from __future__ import annotations
 

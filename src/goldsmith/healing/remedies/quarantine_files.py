@@ -1,4 +1,4 @@
-"""Set the offending file aside, until it is written anew, and go on with the others."""
+"""Quarantine the offending file until it is rewritten, and load the others."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from goldsmith.healing.remedy import remedy
 @remedy
 def quarantine_files(failure: Failure) -> Decision | None:
     file = failure.facts.get("file")
-    # Of some formats Spark does not say which file was broken: then no file is to blame.
-    if not isinstance(file, str) or not file or " " in file.rsplit("/", 1)[-1]:
+    # For some formats Spark does not name the broken file; a guess must not be quarantined.
+    if not isinstance(file, str) or not file or failure.facts.get("is_guess"):
         return None
     decision = rerun(f"{file} is set aside until it is written anew ({failure.code})", after=0)
     return replace(decision, files_aside=(file,))

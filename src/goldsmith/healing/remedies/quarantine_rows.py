@@ -1,4 +1,4 @@
-"""Keep the offending rows aside, with the reason, and publish the others.
+"""Quarantine the offending rows, with the reason, and publish the others.
 
 For records that cannot be parsed (`RecordMalformed`) and rows that break a check (`CheckFailed`).
 """

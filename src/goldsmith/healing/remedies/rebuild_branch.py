@@ -1,4 +1,4 @@
-"""Remove what broken attempts left of their branches, and write a new one."""
+"""Remove the Iceberg branches that failed attempts left, and write a new branch."""
 
 from __future__ import annotations
 

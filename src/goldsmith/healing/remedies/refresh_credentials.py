@@ -1,4 +1,4 @@
-"""Look all credentials up again, with a new session and new connections, and try again."""
+"""Look up all credentials again and try again with a new session and new connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List the files anew and try again: a file that was listed has gone since."""
+"""List the files again and retry: a listed file was deleted before it was read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Try the stage again later, while the failure may pass by itself.
+"""Try the stage again later, if the failure may pass by itself.
 
-`limit` is how often, before the next remedy is asked; `wait_seconds`, doubled each time, stands in
-for the retry policy's wait.
+After `limit` uses the next remedy is tried. `wait_seconds`, doubled each time, replaces the retry
+policy's backoff.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Take a lake table back to the newest state that Goldsmith itself published.
+"""Roll a lake table back to the newest snapshot that Goldsmith itself published.
 
-For a table somebody else damaged. What Goldsmith published stays, so nothing is loaded twice.
+For a table that another writer damaged. Rows that Goldsmith published stay: none is loaded twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Run a script or a command and do what it answers.
 
-It gets the failure as JSON on standard input, no shell, a time limit, and of the environment only
-`PATH`, `HOME`, `LANG` and what `environment` names: values, or where secrets are kept (`env:NAME`).
+It gets the failure as JSON on standard input, no shell and a time limit. Its environment is `PATH`,
+`HOME`, `LANG` and the variables in `environment`: values, or references to secrets (`env:NAME`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from goldsmith.credentials import is_reference
 from goldsmith.healing.answer import BadAnswer, decision_of
 from goldsmith.healing.failure import Decision, Failure
-from goldsmith.healing.remedy import Outside, RemedyStopped, remedy
+from goldsmith.healing.remedy import RemedyContext, RemedyStopped, remedy
 
 _KEPT = ("PATH", "HOME", "LANG")
-#: How often a stop is looked for while it works.
+#: How often the remedy looks for a stop while the script runs.
 _LOOK_SECONDS = 0.2
 
 
@@ -29,16 +29,16 @@ _LOOK_SECONDS = 0.2
 def script(
     failure: Failure,
     *,
-    outside: Outside,
+    outside: RemedyContext,
     action: str,
     seconds: float = 60,
     environment: Mapping[str, str] | None = None,
 ) -> Decision | None:
-    said = json.dumps(failure.as_plain(), default=str)
+    request = json.dumps(failure.as_plain(), default=str)
     try:
-        words = shlex.split(action)
+        arguments = shlex.split(action)
         process = subprocess.Popen(
-            words,
+            arguments,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -47,33 +47,37 @@ def script(
             errors="replace",
             cwd=outside.folder,
             env=_environment(environment or {}, outside),
-            # Its children end with it.
+            # A session of its own, so that its children are killed with it.
             start_new_session=True,
         )
     except (OSError, ValueError) as error:
         raise BadAnswer(remedy=action, cause=f"it cannot be run ({error})") from error
     try:
-        out, problems = _talk(process, said, action, seconds, outside)
+        out, problems = _talk(process, request, action, seconds, outside)
     finally:
         _end(process)
     if process.returncode != 0:
-        last = outside.secrets.redact(problems.strip()[-500:])
+        last = outside.secrets.redact(problems.strip())[-500:]
         raise BadAnswer(remedy=action, cause=f"it ended with {process.returncode}: {last}")
-    return decision_of(outside.secrets.redact(out), action)
+    return decision_of(out, action, outside.secrets.redact)
 
 
 def _talk(
-    process: subprocess.Popen[str], said: str, action: str, seconds: float, outside: Outside
+    process: subprocess.Popen[str],
+    request: str,
+    action: str,
+    seconds: float,
+    outside: RemedyContext,
 ) -> tuple[str, str]:
-    """What it says, if it does so in time and nothing stops the stage meanwhile."""
+    """The output and the errors of the script; raises if it takes too long or the stage stops."""
     until = time.monotonic() + seconds
-    given: str | None = said
+    given: str | None = request
     while True:
         left = until - time.monotonic()
         try:
             return process.communicate(given, timeout=max(0.0, min(left, _LOOK_SECONDS)))
         except subprocess.TimeoutExpired as error:
-            given = None  # it is on its way already
+            given = None  # the input was already sent
             because = outside.stopped()
             if because is not None:
                 raise RemedyStopped(because) from error
@@ -82,7 +86,7 @@ def _talk(
                 raise BadAnswer(remedy=action, cause=cause) from error
 
 
-def _environment(given: Mapping[str, str], outside: Outside) -> dict[str, str]:
+def _environment(given: Mapping[str, str], outside: RemedyContext) -> dict[str, str]:
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     for name, value in given.items():
         text = str(value)
@@ -91,7 +95,7 @@ def _environment(given: Mapping[str, str], outside: Outside) -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End what is left of it, its children included."""
+    """Kill the script and its children if they still run."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     with process:

@@ -1,4 +1,4 @@
-"""Lock the target before it is written, so that others wait for us instead of failing with us."""
+"""Lock the target before writing it, so that concurrent writers wait instead of conflicting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ask the storage for less at once: one stage at a time, few readers, after a wait that doubles."""
+"""Send fewer requests to the storage: one stage at a time, few readers, a wait that doubles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read fewer files at once, each time a quarter of before, one request after the other."""
+"""Read fewer files at once, a quarter as many each time; later requests read the rest."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FIRST = 64
 @remedy
 def smaller_batches(failure: Failure, *, files_at_once: int = _FIRST) -> Decision | None:
     if failure.stage.get("read", "new") != "new":
-        return None  # what reads everything cannot read it in parts
+        return None  # a stage that reads all rows cannot read them in batches
     before = failure.adjusted.get("files_at_once")
     fewer = files_at_once if before is None else max(int(before) // 4, 1)
     if before is not None and fewer >= int(before):

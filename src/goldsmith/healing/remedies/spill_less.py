@@ -1,4 +1,4 @@
-"""Use less room on disk at once: fewer files, and small tables sent instead of shuffled."""
+"""Use less disk at once: read fewer files, and broadcast small tables instead of shuffling."""
 
 from __future__ import annotations
 

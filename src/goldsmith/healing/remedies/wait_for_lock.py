@@ -1,4 +1,4 @@
-"""Wait for whoever holds the lock; by policy (`end_blocker_after`) end their session at last."""
+"""Wait until the lock is free; after `end_blocker_after` waits, end the session that holds it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wait until the warehouse has room, longer each time, loading one stage at a time."""
+"""Wait until the warehouse has capacity, twice as long each time, and load one stage at a time."""
 
 from __future__ import annotations
 

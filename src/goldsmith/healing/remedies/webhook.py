@@ -1,19 +1,18 @@
-"""Post the failure as JSON to an address and do what it answers.
+"""Post the failure as JSON to a URL and do what it answers.
 
-`headers` are values, or where a secret is kept (`env:NAME`).
+`headers` are values, or references to secrets (`env:NAME`). A redirect to another host is refused.
 """
 
 from __future__ import annotations
 
 import json
-import urllib.error
-import urllib.request
 from collections.abc import Mapping
 
 from goldsmith.credentials import is_reference
 from goldsmith.healing.answer import BadAnswer, decision_of
 from goldsmith.healing.failure import Decision, Failure
-from goldsmith.healing.remedy import Outside, remedy
+from goldsmith.healing.remedy import RemedyContext, remedy
+from goldsmith.http_client import post
 
 _LONGEST = 128 * 1024
 
@@ -22,7 +21,7 @@ _LONGEST = 128 * 1024
 def webhook(
     failure: Failure,
     *,
-    outside: Outside,
+    outside: RemedyContext,
     action: str,
     seconds: float = 30,
     headers: Mapping[str, str] | None = None,
@@ -33,15 +32,11 @@ def webhook(
         else str(value)
         for name, value in (headers or {}).items()
     }
-    request = urllib.request.Request(
-        action,
-        data=json.dumps(failure.as_plain(), default=str).encode(),
-        headers={"Content-Type": "application/json", **sent},
-    )
+    body = json.dumps(failure.as_plain(), default=str).encode()
     try:
-        with urllib.request.urlopen(request, timeout=seconds) as answer:
-            text = answer.read(_LONGEST).decode("utf-8", "replace")
-    except (OSError, urllib.error.URLError, ValueError) as error:
+        answer = post(action, body, sent, seconds=seconds, most=_LONGEST)
+        text = answer.decode("utf-8", "replace")
+    except (OSError, ValueError) as error:
         cause = outside.secrets.redact(str(error))
         raise BadAnswer(remedy=action, cause=f"it does not answer ({cause})") from error
-    return decision_of(outside.secrets.redact(text), action)
+    return decision_of(text, action, outside.secrets.redact)

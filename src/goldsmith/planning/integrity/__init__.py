@@ -1,1 +1,1 @@
-"""What is wrong with the rows, before anything runs: one file a finding."""
+"""Check the catalog rows before anything runs: one file per finding."""

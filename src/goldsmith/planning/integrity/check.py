@@ -1,4 +1,4 @@
-"""Look for everything that is wrong: stage by stage, table by table, and over all stages."""
+"""Run all findings: on each stage, on whole tables, and on the graph of stages."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity.finding import Finding, Rule
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.stage_context import StageContext
 from goldsmith.registry import Registry
 
 FINDINGS = Registry("finding", package="goldsmith.planning.integrity.findings", kind=Rule)
 
 
 class Rules(NamedTuple):
-    """Every finding, by what it looks at."""
+    """All rules, by what they check: a stage, whole tables, or the graph of stages."""
 
     stage: tuple[Rule, ...]
     catalog: tuple[Rule, ...]
@@ -24,7 +24,7 @@ class Rules(NamedTuple):
 
 @cache
 def rules() -> Rules:
-    """Every finding, loaded once."""
+    """All rules, loaded once."""
     known = [rule for _name, rule in FINDINGS.all()]
     return Rules(
         stage=tuple(rule for rule in known if rule.reads is None and not rule.is_graph),
@@ -33,22 +33,22 @@ def rules() -> Rules:
     )
 
 
-def stage_findings(stages: Sequence[Neighbourhood]) -> dict[str, list[Finding]]:
-    """What is wrong with each of some stages and the rows around it, by stage id."""
+def stage_findings(stages: Sequence[StageContext]) -> dict[str, list[Finding]]:
+    """The findings about each of these stages and its context, by stage id."""
     found: dict[str, list[Finding]] = {}
     for rule in rules().stage:
         look = rule.look
-        for near in stages:
-            for wrong in look(near):
-                found.setdefault(near.stage_id, []).append(rule.finding(wrong))
+        for context in stages:
+            for wrong in look(context):
+                found.setdefault(context.stage_id, []).append(rule.finding(wrong))
     return found
 
 
-def catalog_findings(rows: Snapshot) -> list[Finding]:
-    """What is wrong with the rows of whole tables."""
+def catalog_findings(rows: CatalogRows) -> list[Finding]:
+    """The findings about whole tables."""
     return [finding for rule in rules().catalog for finding in rule.findings(rows)]
 
 
-def graph_findings(rows: Snapshot, stages: Mapping[str, Neighbourhood]) -> list[Finding]:
-    """What is wrong with how stages feed each other."""
+def graph_findings(rows: CatalogRows, stages: Mapping[str, StageContext]) -> list[Finding]:
+    """The findings about the graph of stages."""
     return [finding for rule in rules().graph for finding in rule.findings(rows, stages)]

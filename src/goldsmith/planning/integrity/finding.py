@@ -1,4 +1,4 @@
-"""A finding: what is wrong with the rows, how bad that is, and what to do about it."""
+"""A finding: what is wrong with a catalog row, its severity, and what to do about it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Any
 
 from goldsmith.catalog.rows import Row, key_text
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.stage_context import StageContext
 
 _LONGEST = 1_000
 
 
-class Gravity(StrEnum):
-    """Errors stop an apply and a plan; warnings are shown."""
+class FindingSeverity(StrEnum):
+    """Errors block an apply and a plan; warnings are only shown."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -26,7 +26,7 @@ class Finding:
     """One thing that is wrong with one row."""
 
     code: str
-    gravity: Gravity
+    gravity: FindingSeverity
     table: str
     key: str
     sentence: str
@@ -44,8 +44,8 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """What a finding's function says of a row: the sentence and the hint."""
+class FoundProblem:
+    """A problem that a rule found in a row: the sentence and the hint."""
 
     row: Row
     sentence: str
@@ -54,31 +54,31 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A finding's function with its gravity and the tables it looks at."""
+    """A function that finds problems, with its severity and the tables it reads."""
 
     name: str
-    gravity: Gravity
-    look: Callable[..., Iterable[Wrong]]
-    #: The kinds of rows a catalog-wide rule reads; None: a stage and its neighbourhood.
+    gravity: FindingSeverity
+    look: Callable[..., Iterable[FoundProblem]]
+    #: The tables a catalog-wide rule reads; None for a rule about a stage context or the graph.
     reads: tuple[type[Row], ...] | None
-    #: It looks at all stages at once, with what each of them reads and writes.
+    #: The rule checks all stages at once, with their inputs and targets.
     is_graph: bool = False
 
     @property
     def code(self) -> str:
-        """The file's name, spelt as our other codes are."""
+        """The rule's name in CamelCase, as error codes are spelt."""
         return "".join(part.capitalize() for part in self.name.split("_"))
 
     def findings(self, *subject: Any) -> list[Finding]:
         return [self.finding(wrong) for wrong in self.look(*subject)]
 
-    def finding(self, wrong: Wrong) -> Finding:
+    def finding(self, wrong: FoundProblem) -> Finding:
         return Finding(
             code=self.code,
             gravity=self.gravity,
             table=wrong.row.table.name,
             key=key_text(wrong.row.key),
-            # A name of megabytes, put there by plain SQL, must not fill the screen.
+            # A name of megabytes, inserted by plain SQL, must not fill the screen.
             sentence=_short(wrong.sentence),
             hint=_short(wrong.hint),
         )
@@ -89,33 +89,35 @@ def _short(text: str) -> str:
 
 
 def stage_rule(
-    gravity: Gravity,
-) -> Callable[[Callable[[Neighbourhood], Iterable[Wrong]]], Rule]:
-    """A finding about one stage and the rows around it."""
+    gravity: FindingSeverity,
+) -> Callable[[Callable[[StageContext], Iterable[FoundProblem]]], Rule]:
+    """Make a rule about one stage context."""
 
-    def make(look: Callable[[Neighbourhood], Iterable[Wrong]]) -> Rule:
+    def make(look: Callable[[StageContext], Iterable[FoundProblem]]) -> Rule:
         return Rule(name=look.__name__, gravity=gravity, look=look, reads=None)
 
     return make
 
 
 def catalog_rule(
-    gravity: Gravity, *, reads: tuple[type[Row], ...]
-) -> Callable[[Callable[[Snapshot], Iterable[Wrong]]], Rule]:
-    """A finding about rows as a whole; looked for again only when one of those tables changed."""
+    gravity: FindingSeverity, *, reads: tuple[type[Row], ...]
+) -> Callable[[Callable[[CatalogRows], Iterable[FoundProblem]]], Rule]:
+    """Make a rule about whole tables; it runs again only when one of these tables changed."""
 
-    def make(look: Callable[[Snapshot], Iterable[Wrong]]) -> Rule:
+    def make(look: Callable[[CatalogRows], Iterable[FoundProblem]]) -> Rule:
         return Rule(name=look.__name__, gravity=gravity, look=look, reads=reads)
 
     return make
 
 
 def graph_rule(
-    gravity: Gravity,
-) -> Callable[[Callable[[Snapshot, Mapping[str, Neighbourhood]], Iterable[Wrong]]], Rule]:
-    """A finding about how stages feed each other; looked for again only when that changed."""
+    gravity: FindingSeverity,
+) -> Callable[[Callable[[CatalogRows, Mapping[str, StageContext]], Iterable[FoundProblem]]], Rule]:
+    """Make a rule about the graph of stages; it runs again only when the graph changed."""
 
-    def make(look: Callable[[Snapshot, Mapping[str, Neighbourhood]], Iterable[Wrong]]) -> Rule:
+    def make(
+        look: Callable[[CatalogRows, Mapping[str, StageContext]], Iterable[FoundProblem]],
+    ) -> Rule:
         return Rule(name=look.__name__, gravity=gravity, look=look, reads=None, is_graph=True)
 
     return make

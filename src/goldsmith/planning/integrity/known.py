@@ -1,4 +1,4 @@
-"""The words a stage may use, and the known name somebody probably meant."""
+"""Known names of dialects and stage options, and suggestions for misspelt names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from bisect import bisect_left
 from collections.abc import Collection
 from functools import lru_cache
 
+from goldsmith.catalog import options
 from goldsmith.errors import nearest
 
-#: sqlglot's dialects by name, so that nobody waits for sqlglot to hear of a misspelt one.
+#: The names of sqlglot's dialects, listed here so that checking a name need not import sqlglot.
 DIALECTS = (
     "athena",
     "bigquery",
@@ -43,19 +44,9 @@ DIALECTS = (
     "trino",
     "tsql",
 )
-#: What `stages.options` may say.
-STAGE_OPTIONS = (
-    "add_columns",
-    "cast",
-    "deduplicate",
-    "description",
-    "optional",
-    "overwrite",
-    "partial",
-    "read",
-    "rename",
-)
-#: Characters that people read as another one, and that one.
+#: The keys that `stages.options` may have.
+STAGE_OPTIONS = tuple(option.name for option in options.STAGE)
+#: Typographic characters, and the plain character each looks like.
 LOOK_ALIKES = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d", "-"),
     **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u202f\u3000", " "),
@@ -65,7 +56,7 @@ LOOK_ALIKES = {
 }
 _TO_PLAIN = str.maketrans(LOOK_ALIKES)
 
-#: Above so many names only the ones beside it in the alphabet are compared.
+#: With more names than this, only alphabetical neighbours are compared.
 _MANY = 200
 _BESIDE = 6
 _LONGEST = 200
@@ -73,7 +64,7 @@ _ALIKE = "They look alike, but one holds a typographic character. "
 
 
 def did_you_mean(name: str, known: Collection[str]) -> str:
-    """`Did you mean 'x'? ` with a space to go on, or nothing where no known name is close."""
+    """`Did you mean 'x'? ` with a trailing space, or an empty text if no known name is close."""
     if len(name) > _LONGEST:
         return ""
     few = tuple(known) if len(known) <= _MANY else _beside(name, frozenset(known))
@@ -85,21 +76,21 @@ def did_you_mean(name: str, known: Collection[str]) -> str:
 
 
 def plain(text: str) -> str:
-    """A text with typographic characters as they are typed."""
+    """Replace typographic characters by the plain ones they look like."""
     return text.translate(_TO_PLAIN)
 
 
 def is_dialect(dialect: str) -> bool:
-    """sqlglot knows the dialect; settings of the dialect may follow after a comma."""
+    """sqlglot knows the dialect; settings may follow its name after a comma."""
     return not dialect or dialect.partition(",")[0].strip() in DIALECTS
 
 
 def _beside(name: str, known: frozenset[str]) -> tuple[str, ...]:
-    """The names that begin or end most like it."""
+    """The names whose beginning or end is most similar."""
     forwards, backwards = _in_order(known)
-    place, ecalp = bisect_left(forwards, name), bisect_left(backwards, name[::-1])
-    begins = forwards[max(place - _BESIDE, 0) : place + _BESIDE]
-    ends = backwards[max(ecalp - _BESIDE, 0) : ecalp + _BESIDE]
+    index, reversed_index = bisect_left(forwards, name), bisect_left(backwards, name[::-1])
+    begins = forwards[max(index - _BESIDE, 0) : index + _BESIDE]
+    ends = backwards[max(reversed_index - _BESIDE, 0) : reversed_index + _BESIDE]
     return tuple(dict.fromkeys((*begins, *(other[::-1] for other in ends))))
 
 

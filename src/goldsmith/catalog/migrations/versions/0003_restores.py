@@ -1,4 +1,4 @@
-"""Going back: restores under way, and ledger rows that count no more since a stage started over."""
+"""Restores under way, and ledger entries that a later stage run replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Healing and incidents: their limits and routes, remedies used, files aside, messages."""
+"""Healing and incidents: limits and routes, remedies used, files left out, messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexes for what is asked of the journal in every run: its tables grow, the answers do not."""
+"""Indexes for the journal's queries in every run, so that they stay fast as its tables grow."""
 
 from __future__ import annotations
 

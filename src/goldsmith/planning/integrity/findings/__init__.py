@@ -1,1 +1,1 @@
-"""The findings: one file each, documentation from its docstring."""
+"""The findings, one per file; the module's docstring is the documentation."""

@@ -1,25 +1,25 @@
-"""A stage counts, groups or takes DISTINCT over an input of which it reads only what is new, so its
-totals would be totals of a part."""
+"""A stage aggregates (GROUP BY, DISTINCT, LIMIT or a total) over an input of which it reads only
+new rows, so its totals would cover only those."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
-from goldsmith.planning.integrity.nearby import part_read
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, stage_rule
+from goldsmith.planning.integrity.stage_questions import part_read
+from goldsmith.planning.stage_context import StageContext
 
 
-@stage_rule(Gravity.ERROR)
-def aggregate_over_parts(near: Neighbourhood) -> Iterator[Wrong]:
-    facts = near.facts
+@stage_rule(FindingSeverity.ERROR)
+def aggregate_over_parts(context: StageContext) -> Iterator[FoundProblem]:
+    facts = context.facts
     if facts is None or not facts.aggregates:
         return
-    dataset = part_read(near)
-    if dataset is not None and near.stage.options.get("partial") != "ok":
-        yield Wrong(
-            near.stage,
-            f"Stage {near.stage_id} aggregates (GROUP BY, DISTINCT or a total) over"
+    dataset = part_read(context)
+    if dataset is not None and context.stage.options.get("partial") != "ok":
+        yield FoundProblem(
+            context.stage,
+            f"Stage {context.stage_id} aggregates (GROUP BY, DISTINCT, LIMIT or a total) over"
             f" '{dataset.dataset_id}', of which it reads only what is new.",
             "Read everything (write_mode: overwrite, or options.read: all); options.partial: ok"
             " says that totals of a part are meant.",

@@ -1,16 +1,17 @@
-"""A stage's options hold a key nobody reads, or a value that means nothing."""
+"""A stage's options have an unknown key or a value that is not allowed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
 from goldsmith.catalog.pipelines import Stage
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import STAGE_OPTIONS, did_you_mean
-from goldsmith.planning.words import stage_id
+from goldsmith.planning.integrity.remedies import LOOSENING, REMEDIES
+from goldsmith.planning.resolved_stage import stage_id
 
-_WORDS: Mapping[str, tuple[str, ...]] = {
+_CHOICES: Mapping[str, tuple[str, ...]] = {
     "overwrite": ("partitions",),
     "partial": ("ok",),
     "read": ("new", "all"),
@@ -18,31 +19,65 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 _OBJECTS: Mapping[str, str] = {"rename": "old: new", "cast": "column: type"}
 
 
-@catalog_rule(Gravity.ERROR, reads=(Stage,))
-def bad_options(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.ERROR, reads=(Stage,))
+def bad_options(rows: CatalogRows) -> Iterator[FoundProblem]:
     for stage in rows.rows(Stage):
         if stage.options:
             yield from _of_stage(stage)
 
 
-def _of_stage(stage: Stage) -> Iterator[Wrong]:
+def _of_stage(stage: Stage) -> Iterator[FoundProblem]:
     whose = stage_id(stage)
     for name, value in stage.options.items():
         if name not in STAGE_OPTIONS:
-            yield Wrong(
+            yield FoundProblem(
                 stage,
                 f"The options of stage {whose} hold '{name}', which nothing reads.",
                 f"{did_you_mean(name, STAGE_OPTIONS)}Known: {', '.join(STAGE_OPTIONS)}.",
             )
-        elif name in _WORDS and value not in _WORDS[name]:
-            yield Wrong(
+        elif name in _CHOICES and value not in _CHOICES[name]:
+            yield FoundProblem(
                 stage,
                 f"options.{name} of stage {whose} is '{str(value)[:100]}'.",
-                f"It may be {' or '.join(_WORDS[name])}.",
+                f"It may be {' or '.join(_CHOICES[name])}.",
             )
+        elif name == "deduplicate":
+            yield from _of_deduplicate(stage, value)
+        elif name == "remedies":
+            yield from _of_remedies(stage, value)
         elif name in _OBJECTS and not isinstance(value, dict):
-            yield Wrong(
+            yield FoundProblem(
                 stage,
                 f"options.{name} of stage {whose} is '{str(value)[:100]}'.",
                 f"It is an object by column: {{{_OBJECTS[name]}}}.",
+            )
+
+
+def _of_deduplicate(stage: Stage, value: object) -> Iterator[FoundProblem]:
+    whose = f"options.deduplicate of stage {stage_id(stage)}"
+    hint = "It is an object: {keys: [column], newest_by: column}; newest_by may be left out."
+    keys = value.get("keys") if isinstance(value, Mapping) else None
+    if not isinstance(value, Mapping) or not isinstance(keys, list | tuple) or not keys:
+        yield FoundProblem(stage, f"{whose} is '{str(value)[:100]}'.", hint)
+        return
+    for name in sorted(set(value) - {"keys", "newest_by"}):
+        yield FoundProblem(stage, f"{whose} holds '{str(name)[:100]}', which nothing reads.", hint)
+
+
+def _of_remedies(stage: Stage, value: object) -> Iterator[FoundProblem]:
+    """Accept only remedies that need permission: another name could be read as "only these"."""
+    whose = f"options.remedies of stage {stage_id(stage)}"
+    known = ", ".join(LOOSENING)
+    if not isinstance(value, list | tuple):
+        hint = f"It is a list of remedies: {known}."
+        yield FoundProblem(stage, f"{whose} is '{str(value)[:100]}'.", hint)
+        return
+    for name in value:
+        if name in REMEDIES and name not in LOOSENING:
+            hint = f"Only remedies that loosen are named there: {known}. Others always act."
+            yield FoundProblem(stage, f"{whose} names '{name}', which loosens nothing.", hint)
+        elif name not in LOOSENING:
+            sentence = f"{whose} names '{str(name)[:100]}', which is no remedy."
+            yield FoundProblem(
+                stage, sentence, f"{did_you_mean(str(name), LOOSENING)}Known: {known}."
             )

@@ -1,44 +1,44 @@
-"""Datasets feed each other in a circle through stages, so no order to run them in is right.
+"""Stages form a cycle through the datasets they read and write, so there is no order to run them.
 
-A stage whose SQL looks into its own target, such as for the rows not yet there, is no circle:
-it reads the table as it was published last.
+A stage whose SQL reads its own target, for example to find missing rows, is no cycle: it reads the
+table as last published.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.circles import circles, drawn
-from goldsmith.planning.integrity.finding import Gravity, Wrong, graph_rule
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.cycles import circles, drawn
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, graph_rule
+from goldsmith.planning.stage_context import StageContext
 
 
-@graph_rule(Gravity.ERROR)
-def cycle(rows: Snapshot, stages: Mapping[str, Neighbourhood]) -> Iterator[Wrong]:
+@graph_rule(FindingSeverity.ERROR)
+def cycle(rows: CatalogRows, stages: Mapping[str, StageContext]) -> Iterator[FoundProblem]:
     left = _unsettled(stages.values())
     if not left:
         return
-    feeds: dict[str, dict[str, Neighbourhood]] = {}
-    for near in left:
-        target = near.stage.target_id
-        for dataset in near.inputs:
-            if target is not None and not _looks_into_itself(near, dataset.dataset_id):
-                feeds.setdefault(dataset.dataset_id, {})[target] = near
+    feeds: dict[str, dict[str, StageContext]] = {}
+    for context in left:
+        target = context.stage.target_id
+        for dataset in context.inputs:
+            if target is not None and not _looks_into_itself(context, dataset.dataset_id):
+                feeds.setdefault(dataset.dataset_id, {})[target] = context
     for circle in circles(feeds):
         for here, there in zip(circle, (*circle[1:], circle[0]), strict=True):
-            near = feeds[here][there]
-            yield Wrong(
-                near.stage,
-                f"Stage {near.stage_id} is part of a circle of datasets: {drawn(circle)}.",
+            context = feeds[here][there]
+            yield FoundProblem(
+                context.stage,
+                f"Stage {context.stage_id} is part of a circle of datasets: {drawn(circle)}.",
                 "Let one of the stages in the circle read or write another dataset.",
             )
 
 
-def _unsettled(stages: Iterable[Neighbourhood]) -> list[Neighbourhood]:
-    """The stages that are in a circle or come after one, and few others.
+def _unsettled(stages: Iterable[StageContext]) -> list[StageContext]:
+    """The stages that are in a cycle or downstream of one, and a few others.
 
-    Most stages come after the ones they read from already, so one pass settles nearly all.
+    Most stages already come after their upstream stages, so one pass settles nearly all.
     """
     settled: set[str] = set()
     waiting: dict[str, int] = {}
@@ -52,25 +52,25 @@ def _unsettled(stages: Iterable[Neighbourhood]) -> list[Neighbourhood]:
 
 
 def _pass(
-    stages: Iterable[Neighbourhood], settled: set[str], waiting: dict[str, int]
-) -> list[Neighbourhood]:
+    stages: Iterable[StageContext], settled: set[str], waiting: dict[str, int]
+) -> list[StageContext]:
     left = []
-    for near in stages:
-        for dataset in near.inputs:
+    for context in stages:
+        for dataset in context.inputs:
             if (
                 dataset.writers
                 and dataset.dataset_id not in settled
-                and not _looks_into_itself(near, dataset.dataset_id)
+                and not _looks_into_itself(context, dataset.dataset_id)
             ):
-                left.append(near)
+                left.append(context)
                 break
         else:
-            target = near.target
+            target = context.target
             if target is None:
                 continue
             name, others = target.dataset_id, len(target.writers) - 1
             if others > 0:
-                # Settled with the last of its writers.
+                # A dataset is settled when the last of its writers is.
                 waiting[name] = waiting.get(name, others + 1) - 1
                 if waiting[name] > 0:
                     continue
@@ -78,5 +78,5 @@ def _pass(
     return left
 
 
-def _looks_into_itself(near: Neighbourhood, dataset_id: str) -> bool:
-    return near.stage.target_id == dataset_id != near.stage.source_id
+def _looks_into_itself(context: StageContext, dataset_id: str) -> bool:
+    return context.stage.target_id == dataset_id != context.stage.source_id

@@ -1,18 +1,18 @@
-"""A stage merges or keeps versions (scd2) and names no keys, so it cannot tell rows apart."""
+"""A stage writes by merge or scd2 and has no keys, so it cannot match rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, stage_rule
+from goldsmith.planning.stage_context import StageContext
 
 
-@stage_rule(Gravity.ERROR)
-def keys_missing(near: Neighbourhood) -> Iterator[Wrong]:
-    if not near.stage.keys and near.words.write_mode in ("merge", "scd2"):
-        yield Wrong(
-            near.stage,
-            f"Stage {near.stage_id} writes by {near.words.write_mode} and names no keys.",
+@stage_rule(FindingSeverity.ERROR)
+def keys_missing(context: StageContext) -> Iterator[FoundProblem]:
+    if not context.stage.keys and context.resolved.write_mode in ("merge", "scd2"):
+        yield FoundProblem(
+            context.stage,
+            f"Stage {context.stage_id} writes by {context.resolved.write_mode} and names no keys.",
             "Set keys to the columns that tell rows apart, or choose append or overwrite.",
         )

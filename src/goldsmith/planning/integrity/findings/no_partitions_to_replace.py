@@ -1,34 +1,35 @@
-"""A stage is to replace the partitions its rows fall into, and has none: it would replace all."""
+"""A stage has `options.overwrite: partitions` but no partitions to replace: another write mode, a
+warehouse target, or no partition_by."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
-from goldsmith.planning.neighbourhood import Neighbourhood
-from goldsmith.planning.words import is_lake
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, stage_rule
+from goldsmith.planning.resolved_stage import is_lake
+from goldsmith.planning.stage_context import StageContext
 
 
-@stage_rule(Gravity.ERROR)
-def no_partitions_to_replace(near: Neighbourhood) -> Iterator[Wrong]:
-    stage = near.stage
+@stage_rule(FindingSeverity.ERROR)
+def no_partitions_to_replace(context: StageContext) -> Iterator[FoundProblem]:
+    stage = context.stage
     if stage.options.get("overwrite") != "partitions":
         return
-    whose = f"Stage {near.stage_id} has options.overwrite: partitions and"
-    if near.words.write_mode != "overwrite":
-        yield Wrong(
+    whose = f"Stage {context.stage_id} has options.overwrite: partitions and"
+    if context.resolved.write_mode != "overwrite":
+        yield FoundProblem(
             stage,
-            f"{whose} writes by {near.words.write_mode}.",
+            f"{whose} writes by {context.resolved.write_mode}.",
             "Set write_mode to overwrite, or take the option away.",
         )
-    elif near.target is not None and not is_lake(near.target.target):
-        yield Wrong(
+    elif context.target is not None and not is_lake(context.target.target):
+        yield FoundProblem(
             stage,
             f"{whose} writes to '{stage.target_id}', a table of a warehouse.",
             "Only tables of the lake have partitions. Merge by keys, or replace the whole table.",
         )
     elif not stage.partition_by:
-        yield Wrong(
+        yield FoundProblem(
             stage,
             f"{whose} no partition_by.",
             "Set partition_by, as in [days(at)], or take the option away to replace all rows.",

@@ -1,12 +1,13 @@
-"""Two datasets lie in one place, or one inside the other: whoever writes one changes both."""
+"""Two datasets have the same location, or one lies inside the other: writing one changes both."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from goldsmith.catalog.datasets import LAKE_TYPES, Source, Target
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
+from goldsmith.planning.locations import folder, warehouse_table
 
 _HINT = (
     "Give each dataset a place of its own, or let both be one id. Nothing to do if they are meant"
@@ -16,8 +17,8 @@ _HINT = (
 Row = Source | Target
 
 
-@catalog_rule(Gravity.WARNING, reads=(Source, Target))
-def overlapping_locations(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.WARNING, reads=(Source, Target))
+def overlapping_locations(rows: CatalogRows) -> Iterator[FoundProblem]:
     folders: dict[str, Row] = {}
     tables: dict[str, Row] = {}
     beside: list[tuple[Row, Row]] = []
@@ -32,41 +33,40 @@ def overlapping_locations(rows: Snapshot) -> Iterator[Wrong]:
         if target.type is None or target.type in LAKE_TYPES:
             first = folders.setdefault(_folder(target.location), target)
         else:
-            first = tables.setdefault(f"{target.type}:{target.location.lower()}", target)
+            table = warehouse_table(target.location)
+            first = tables.setdefault(f"{target.type}:{table}", target)
         if first is not target:
             beside.append((first, target))
     for first, row in beside:
         if first.key != row.key:
-            yield Wrong(
+            yield FoundProblem(
                 row,
-                f"Datasets '{first.key[0]}' and '{row.key[0]}' have one location: {_place(row)}.",
+                f"Datasets '{first.key[0]}' and '{row.key[0]}' have one location: {_path(row)}.",
                 _HINT,
             )
     yield from _inside(folders)
 
 
 def _folder(path: str) -> str:
-    """A prefix with one slash at its end, so that what lies inside follows it in the alphabet."""
-    if path.startswith(("s3a:", "s3n:")):
-        path = f"s3{path[3:]}"
-    return path.rstrip("/") + "/"
+    """A prefix with one slash at its end, so that folders inside it are sorted after it."""
+    return folder(path).rstrip("/") + "/"
 
 
-def _inside(folders: dict[str, Row]) -> Iterator[Wrong]:
+def _inside(folders: dict[str, Row]) -> Iterator[FoundProblem]:
     outer: str | None = None
-    for folder in sorted(folders):
-        if outer is None or not folder.startswith(outer):
-            outer = folder
+    for inner in sorted(folders):
+        if outer is None or not inner.startswith(outer):
+            outer = inner
             continue
-        inner_row, outer_row = folders[folder], folders[outer]
+        inner_row, outer_row = folders[inner], folders[outer]
         if inner_row.key != outer_row.key:
-            yield Wrong(
+            yield FoundProblem(
                 inner_row,
                 f"Dataset '{inner_row.key[0]}' lies inside '{outer_row.key[0]}':"
-                f" {_place(inner_row)} is in {_place(outer_row)}.",
+                f" {_path(inner_row)} is in {_path(outer_row)}.",
                 _HINT,
             )
 
 
-def _place(row: Row) -> str | None:
+def _path(row: Row) -> str | None:
     return row.s3_path if isinstance(row, Source) else row.location

@@ -1,19 +1,19 @@
-"""A pipeline's schedule cannot be read, waits for a pipeline that does not exist, or names a day
-that never comes."""
+"""A pipeline's schedule cannot be parsed, waits for a pipeline that does not exist, or names a date
+that never occurs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from goldsmith.catalog.pipelines import Pipeline
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
 from goldsmith.planning.schedules import BadSchedule, parse
 
 
-@catalog_rule(Gravity.ERROR, reads=(Pipeline,))
-def schedule_never_fires(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.ERROR, reads=(Pipeline,))
+def schedule_never_fires(rows: CatalogRows) -> Iterator[FoundProblem]:
     for pipeline in rows.rows(Pipeline):
         text = pipeline.schedule
         if text is None:
@@ -22,16 +22,16 @@ def schedule_never_fires(rows: Snapshot) -> Iterator[Wrong]:
         try:
             schedule = parse(text)
         except BadSchedule as error:
-            yield Wrong(pipeline, f"The schedule of pipeline '{name}': {error}", error.hint)
+            yield FoundProblem(pipeline, f"The schedule of pipeline '{name}': {error}", error.hint)
             continue
         if schedule.after is not None and schedule.after not in rows.pipeline_ids:
-            yield Wrong(
+            yield FoundProblem(
                 pipeline,
                 f"Pipeline '{name}' runs after '{schedule.after}', which has no row in pipelines.",
                 f"{did_you_mean(schedule.after, rows.pipeline_ids)}Correct its schedule.",
             )
         elif not schedule.fires:
-            yield Wrong(
+            yield FoundProblem(
                 pipeline,
                 f"The schedule of pipeline '{name}' never fires: '{text}' names a day that never"
                 " comes.",

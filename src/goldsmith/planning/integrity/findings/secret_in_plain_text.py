@@ -1,4 +1,4 @@
-"""A row holds a secret as plain text; it belongs outside, and the row holds a reference to it."""
+"""A row has a secret in plain text instead of a reference such as `env:NAME`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from goldsmith.catalog.pipelines import Stage
 from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.rules import RuleSet
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 
-#: What a value that is no secret itself begins with.
+#: Prefixes of values that refer to a secret.
 _REFERENCES = ("env:", "file:", "aws-secret:", "${", "{{")
-#: How the names of secrets end, without the characters between their words.
+#: Endings of the names of secrets, without hyphens, underscores, dots and spaces.
 _ENDINGS = (
     "accesskey",
     "apikey",
@@ -31,7 +31,7 @@ _ENDINGS = (
     "secretkey",
     "token",
 )
-#: Below these, names are those of columns.
+#: Keys inside these settings are column names.
 _COLUMNS_BELOW = ("add_columns", "cast", "columns", "rename")
 _BETWEEN_WORDS = str.maketrans("", "", "-_. ")
 _KEY_ID = re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")
@@ -46,10 +46,10 @@ _HINT = (
 )
 
 
-#: What an address with a secret in it holds.
+#: An address with a secret has at least one of these.
 _KEY_IDS = ("AKIA", "ASIA")
 _MARKS = ("@", "=", *_KEY_IDS)
-#: table → its columns that are addresses, settings and SQL.
+#: Table, then its columns with addresses, with settings and with SQL.
 _WHERE: tuple[tuple[type[Row], tuple[str, ...], tuple[str, ...], tuple[str, ...]], ...] = (
     (Stage, (), ("options",), ("transform_sql",)),
     (Source, ("s3_path",), ("options",), ()),
@@ -61,8 +61,8 @@ _WHERE: tuple[tuple[type[Row], tuple[str, ...], tuple[str, ...], tuple[str, ...]
 )
 
 
-@catalog_rule(Gravity.ERROR, reads=tuple(kind for kind, *_ in _WHERE))
-def secret_in_plain_text(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.ERROR, reads=tuple(kind for kind, *_ in _WHERE))
+def secret_in_plain_text(rows: CatalogRows) -> Iterator[FoundProblem]:
     for kind, addresses, settings, sql in _WHERE:
         for column in addresses:
             if _any_holds(rows.rows(kind), column, _MARKS):
@@ -79,25 +79,25 @@ def secret_in_plain_text(rows: Snapshot) -> Iterator[Wrong]:
 
 
 def _any_holds(rows: Collection[Row], column: str, marks: tuple[str, ...]) -> bool:
-    """Some row may have a secret there: one look over all texts at once is soon done."""
+    """Some row may have a secret in the column; a quick test over all rows at once."""
     texts = "\n".join(filter(None, map(attrgetter(column), rows)))
     return any(mark in texts for mark in marks)
 
 
-def _in_settings(row: Row, where: str, said: Any) -> Iterator[Wrong]:
-    if isinstance(said, dict):
-        for name, value in said.items():
+def _in_settings(row: Row, where: str, settings: Any) -> Iterator[FoundProblem]:
+    if isinstance(settings, dict):
+        for name, value in settings.items():
             if name in _COLUMNS_BELOW and isinstance(value, dict):
                 continue
             if _is_secret(str(name), value):
                 yield _wrong(row, f"{where}.{name}")
             else:
                 yield from _in_settings(row, f"{where}.{name}", value)
-    elif isinstance(said, list | tuple):
-        for place, value in enumerate(said, start=1):
-            yield from _in_settings(row, f"{where}[{place}]", value)
-    elif isinstance(said, str):
-        yield from _in_address(row, where, said)
+    elif isinstance(settings, list | tuple):
+        for number, value in enumerate(settings, start=1):
+            yield from _in_settings(row, f"{where}[{number}]", value)
+    elif isinstance(settings, str):
+        yield from _in_address(row, where, settings)
 
 
 def _is_secret(name: str, value: Any) -> bool:
@@ -108,7 +108,7 @@ def _is_secret(name: str, value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _in_address(row: Row, where: str, text: str | None) -> tuple[Wrong, ...]:
+def _in_address(row: Row, where: str, text: str | None) -> tuple[FoundProblem, ...]:
     if text is None or not any(mark in text for mark in _MARKS):
         return ()
     if _USER_AND_PASSWORD.search(text) or _PARAMETER.search(text) or _KEY_ID.search(text):
@@ -116,13 +116,13 @@ def _in_address(row: Row, where: str, text: str | None) -> tuple[Wrong, ...]:
     return ()
 
 
-def _in_sql(row: Row, where: str, text: str | None) -> tuple[Wrong, ...]:
+def _in_sql(row: Row, where: str, text: str | None) -> tuple[FoundProblem, ...]:
     return (_wrong(row, where),) if text is not None and _KEY_ID.search(text) else ()
 
 
-def _wrong(row: Row, where: str) -> Wrong:
-    # The secret itself is never repeated: this sentence goes to screens and logs.
-    return Wrong(
+def _wrong(row: Row, where: str) -> FoundProblem:
+    # Never repeat the secret: this sentence goes to screens and logs.
+    return FoundProblem(
         row,
         f"The {where} of {row.table.name} row '{key_text(row.key)}' looks like a secret in plain"
         " text.",

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, stage_rule
 from goldsmith.planning.integrity.known import is_dialect
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.stage_context import StageContext
 
 
-@stage_rule(Gravity.ERROR)
-def sql_does_not_parse(near: Neighbourhood) -> Iterator[Wrong]:
-    facts = near.facts
-    if facts is None or facts.error is None or not is_dialect(near.words.dialect or ""):
+@stage_rule(FindingSeverity.ERROR)
+def sql_does_not_parse(context: StageContext) -> Iterator[FoundProblem]:
+    facts = context.facts
+    if facts is None or facts.error is None or not is_dialect(context.resolved.dialect or ""):
         return
-    own = near.stage.transform_sql is not None or near.edge is None
-    yield Wrong(
-        near.stage if own or near.edge is None else near.edge,
-        f"The SQL of stage {near.stage_id} cannot be run: line {facts.line or 1}: {facts.error}.",
+    if facts.hint is not None:
+        return  # `sql_not_translated`
+    own = context.stage.transform_sql is not None or context.edge is None
+    yield FoundProblem(
+        context.stage if own or context.edge is None else context.edge,
+        f"The SQL of stage {context.stage_id} cannot be run:"
+        f" line {facts.line or 1}: {facts.error}.",
         f"Correct {'transform_sql' if own else 'transformation_sql of its edge'}; it is read as"
-        f" {near.words.dialect or 'spark'} SQL (transform_dialect).",
+        f" {context.resolved.dialect or 'spark'} SQL (transform_dialect).",
     )

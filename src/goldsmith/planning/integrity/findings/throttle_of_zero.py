@@ -1,23 +1,23 @@
-"""A throttle's threshold is zero, less, or missing: nothing could ever pass it."""
+"""A throttle's threshold is missing, zero or negative, so nothing could ever run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.catalog.throttles import Throttle
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 
 
-@catalog_rule(Gravity.ERROR, reads=(Throttle,))
-def throttle_of_zero(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.ERROR, reads=(Throttle,))
+def throttle_of_zero(rows: CatalogRows) -> Iterator[FoundProblem]:
     for throttle in rows.rows(Throttle):
         threshold = throttle.threshold
         if threshold is None or not threshold > 0:
-            said = "no threshold" if threshold is None else f"a threshold of {threshold:g}"
-            yield Wrong(
+            problem = "no threshold" if threshold is None else f"a threshold of {threshold:g}"
+            yield FoundProblem(
                 throttle,
-                f"Throttle '{throttle.throttle_id}' on '{throttle.entity_id}' has {said}.",
+                f"Throttle '{throttle.throttle_id}' on '{throttle.entity_id}' has {problem}.",
                 "Give it a threshold above zero, or remove the row for no limit. To stop a dataset"
                 " use a control flag.",
             )

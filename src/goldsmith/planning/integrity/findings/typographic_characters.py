@@ -1,6 +1,6 @@
-"""An id, a path or an ARN holds a character that only looks like a plain one: a typographic hyphen
-or quote, a space that does not break, a character without width. It comes from copying out of a
-document, and nothing that is typed will ever match it."""
+"""An id, a path or an ARN has a character that only looks like a plain one: a typographic hyphen or
+quote, a non-breaking space, a zero-width character. Such characters come from copying out of a
+document, and a typed name never matches them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.retries import HealingAction, RetryPolicy
 from goldsmith.catalog.rows import Row, key_text
 from goldsmith.catalog.rules import RuleSet
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.catalog.throttles import Throttle
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import LOOK_ALIKES, plain
 
 _COLUMNS: dict[type[Row], tuple[str, ...]] = {
@@ -30,23 +30,23 @@ _COLUMNS: dict[type[Row], tuple[str, ...]] = {
 }
 
 
-@catalog_rule(Gravity.WARNING, reads=tuple(_COLUMNS))
-def typographic_characters(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.WARNING, reads=tuple(_COLUMNS))
+def typographic_characters(rows: CatalogRows) -> Iterator[FoundProblem]:
     for kind, columns in _COLUMNS.items():
         for column in columns:
             value_of = attrgetter(column)
-            # Nearly every value is plain, and Python knows that without looking.
+            # Nearly all values are plain ASCII, and `isascii` is fast.
             if not "".join(filter(None, map(value_of, rows.rows(kind)))).isascii():
                 for row in rows.rows(kind):
                     if not LOOK_ALIKES.keys().isdisjoint(value_of(row) or ""):
                         yield _wrong(row, column, value_of(row))
 
 
-def _wrong(row: Row, column: str, value: str) -> Wrong:
+def _wrong(row: Row, column: str, value: str) -> FoundProblem:
     odd = next(character for character in value if character in LOOK_ALIKES)
     name = unicodedata.name(odd, "a character without width").lower()
     typed = f": {plain(value)}" if len(value) <= 200 else "."
-    return Wrong(
+    return FoundProblem(
         row,
         f"The {column} of {row.table.name} row '{key_text(row.key)}' holds a typographic character:"
         f" {name} (U+{ord(odd):04X}).",

@@ -1,24 +1,24 @@
-"""A stage belongs to a pipeline that has no row, so nothing would ever run it."""
+"""A stage belongs to a pipeline that has no row in pipelines, so the stage would never run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from goldsmith.catalog.pipelines import Pipeline, Stage
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
-from goldsmith.planning.words import stage_id
+from goldsmith.planning.resolved_stage import stage_id
 
 
-@catalog_rule(Gravity.ERROR, reads=(Pipeline, Stage))
-def unknown_pipeline(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.ERROR, reads=(Pipeline, Stage))
+def unknown_pipeline(rows: CatalogRows) -> Iterator[FoundProblem]:
     known = rows.pipeline_ids
     for name, stages in rows.stages_of.items():
         if name in known:
             continue
         for stage in stages:
-            yield Wrong(
+            yield FoundProblem(
                 stage,
                 f"Stage {stage_id(stage)} belongs to pipeline '{name}', which has no row in"
                 " pipelines.",

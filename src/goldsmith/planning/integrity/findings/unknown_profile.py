@@ -1,5 +1,5 @@
-"""A pipeline or a setting names a profile that does not exist, or a profile is given to no pipeline
-there is."""
+"""A pipeline or a setting names a profile that does not exist, or a profile is assigned to a
+pipeline that does not exist."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 
 from goldsmith.catalog.pipelines import Pipeline
 from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
-from goldsmith.catalog.snapshot import Snapshot
+from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.errors import one_of
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
 
 
-@catalog_rule(Gravity.WARNING, reads=(Profile, PipelineProfile, ProfileSetting, Pipeline))
-def unknown_profile(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.WARNING, reads=(Profile, PipelineProfile, ProfileSetting, Pipeline))
+def unknown_profile(rows: CatalogRows) -> Iterator[FoundProblem]:
     profiles = rows.table(Profile)
     names = [key[0] for key in profiles]
     for row in rows.rows(PipelineProfile):
         if (row.pipeline_id,) not in rows.table(Pipeline):
-            yield Wrong(
+            yield FoundProblem(
                 row,
                 f"A profile is given to pipeline '{row.pipeline_id}', which has no row in"
                 " pipelines.",
@@ -27,7 +27,7 @@ def unknown_profile(rows: Snapshot) -> Iterator[Wrong]:
                 " the row.",
             )
         if (row.profile_id,) not in profiles:
-            yield Wrong(
+            yield FoundProblem(
                 row,
                 f"Pipeline '{row.pipeline_id}' has the profile '{row.profile_id}', which has no row"
                 " in profiles.",
@@ -35,7 +35,7 @@ def unknown_profile(rows: Snapshot) -> Iterator[Wrong]:
             )
     for setting in rows.rows(ProfileSetting):
         if (setting.profile_id,) not in profiles:
-            yield Wrong(
+            yield FoundProblem(
                 setting,
                 f"The setting {setting.setting_key} is of profile '{setting.profile_id}', which has"
                 " no row in profiles.",

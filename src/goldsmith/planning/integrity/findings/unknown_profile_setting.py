@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goldsmith.catalog.profiles import SETTINGS, ProfileSetting
-from goldsmith.catalog.snapshot import Snapshot
-from goldsmith.planning.integrity.finding import Gravity, Wrong, catalog_rule
+from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
 
 
-@catalog_rule(Gravity.WARNING, reads=(ProfileSetting,))
-def unknown_profile_setting(rows: Snapshot) -> Iterator[Wrong]:
+@catalog_rule(FindingSeverity.WARNING, reads=(ProfileSetting,))
+def unknown_profile_setting(rows: CatalogRows) -> Iterator[FoundProblem]:
     for setting in rows.rows(ProfileSetting):
         if setting.setting_key not in SETTINGS:
-            yield Wrong(
+            yield FoundProblem(
                 setting,
                 f"Profile '{setting.profile_id}' has the setting '{setting.setting_key}', which"
                 " nothing reads.",

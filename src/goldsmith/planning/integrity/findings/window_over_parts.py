@@ -1,25 +1,25 @@
-"""A stage uses a window function over an input of which it reads only what is new, so a window sees
-only the new rows."""
+"""A stage uses a window function over an input of which it reads only new rows, so a window does
+not include older rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from goldsmith.planning.integrity.finding import Gravity, Wrong, stage_rule
-from goldsmith.planning.integrity.nearby import part_read
-from goldsmith.planning.neighbourhood import Neighbourhood
+from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, stage_rule
+from goldsmith.planning.integrity.stage_questions import part_read
+from goldsmith.planning.stage_context import StageContext
 
 
-@stage_rule(Gravity.WARNING)
-def window_over_parts(near: Neighbourhood) -> Iterator[Wrong]:
-    facts = near.facts
+@stage_rule(FindingSeverity.WARNING)
+def window_over_parts(context: StageContext) -> Iterator[FoundProblem]:
+    facts = context.facts
     if facts is None or not facts.windows:
         return
-    dataset = part_read(near)
-    if dataset is not None and near.stage.options.get("partial") != "ok":
-        yield Wrong(
-            near.stage,
-            f"Stage {near.stage_id} uses a window over '{dataset.dataset_id}', of which it"
+    dataset = part_read(context)
+    if dataset is not None and context.stage.options.get("partial") != "ok":
+        yield FoundProblem(
+            context.stage,
+            f"Stage {context.stage_id} uses a window over '{dataset.dataset_id}', of which it"
             " reads only what is new.",
             "Read everything (options.read: all) if the window needs older rows;"
             " options.partial: ok says that it does not.",

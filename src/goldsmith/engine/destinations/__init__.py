@@ -1,1 +1,0 @@
-"""Destinations: where a stage's rows go, a lake table or a warehouse table, seen alike."""

@@ -1,0 +1,1 @@
+"""Maintain tables outside of runs: compact, expire, move, preview a backfill."""

@@ -1,0 +1,1 @@
+"""Hold leases, make staged rows visible, and recover what a dead worker left."""

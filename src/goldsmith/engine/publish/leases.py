@@ -1,0 +1,129 @@
+"""Hold a lease on a target: send heartbeats during the stage, check it before the publish."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from goldsmith.catalog.errors import CatalogUnreachable
+from goldsmith.errors import GoldsmithError
+from goldsmith.journal import leases
+from goldsmith.journal.errors import LeaseLost
+from goldsmith.journal.journal import Journal
+from goldsmith.journal.tables import Lease
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, kw_only=True)
+class TargetBusy(GoldsmithError):
+    """Another run holds the lease on the target."""
+
+    transient = True
+    exit_code = 1
+
+    resource: str
+    holder: str
+
+    def __str__(self) -> str:
+        return f"{self.resource} is being written by {self.holder}."
+
+    @property
+    def hint(self) -> str:
+        return "Wait for it: a process that died frees its place by itself."
+
+
+class HeldLease:
+    """A lease with heartbeats until it is released."""
+
+    def __init__(self, journal: Journal, lease: Lease) -> None:
+        self.journal = journal
+        self.lease = lease
+        self.lost: GoldsmithError | None = None
+        #: The transaction that recorded the end has also released the lease.
+        self.is_released = False
+        self._lock = threading.Lock()
+        self._is_over = False
+        _KEEPER.add(self)
+
+    def send_heartbeat(self) -> None:
+        """Renew the lease, unless it was lost or released."""
+        with self._lock:
+            if self._is_over or self.is_released or self.lost is not None:
+                return
+            try:
+                leases.heartbeat(self.journal, self.lease)
+            except LeaseLost as error:
+                self.lost = error
+            except CatalogUnreachable:
+                pass  # it expires if this lasts; the publish checks it again
+
+    def renew(self, connection: sa.Connection) -> bool:
+        """Renew the lease within a transaction; False if another process has taken it."""
+        return self.lost is None and leases.renew(connection, self.lease) is not None
+
+    def ensure_held(self) -> None:
+        """Raise if another process has taken the lease."""
+        if self.lost is not None:
+            raise self.lost
+        leases.heartbeat(self.journal, self.lease)
+
+    @contextmanager
+    def releasing(self) -> Iterator[None]:
+        """Suspend heartbeats while the caller's transaction releases the lease."""
+        with self._lock:
+            yield
+            self.is_released = True
+
+    def release(self) -> None:
+        """Stop the heartbeats, and release the lease if it is still held."""
+        _KEEPER.remove(self)
+        with self._lock:  # no heartbeat is running or will start
+            self._is_over = True
+        if not self.is_released:
+            leases.release(self.journal, self.lease)
+
+
+class _Keeper:
+    """One heartbeat thread for all leases of this process; it ends when there are none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: set[HeldLease] = set()
+        self._thread: threading.Thread | None = None
+
+    def add(self, lease: HeldLease) -> None:
+        with self._lock:
+            self._held.add(lease)
+            if self._thread is None:
+                thread = threading.Thread(target=self._keep, name="leases", daemon=True)
+                thread.start()
+                self._thread = thread
+
+    def remove(self, lease: HeldLease) -> None:
+        with self._lock:
+            self._held.discard(lease)
+
+    def _keep(self) -> None:
+        while True:
+            time.sleep(leases.HEARTBEAT_SECONDS)
+            with self._lock:
+                leases_held = tuple(self._held)
+                if not leases_held:
+                    self._thread = None
+                    return
+            for lease in leases_held:
+                try:
+                    lease.send_heartbeat()
+                except Exception:
+                    # A lease without heartbeats expires; the other leases must not be affected.
+                    _LOG.exception("the lease on %s could not be kept", lease.lease.resource)
+
+
+_KEEPER = _Keeper()

@@ -1,0 +1,1 @@
+"""Store quarantined rows, decide which are live, and replay them."""

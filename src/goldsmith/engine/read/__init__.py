@@ -1,0 +1,1 @@
+"""Select the inputs of a stage, and read files and tables as rows."""

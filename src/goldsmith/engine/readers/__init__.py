@@ -1,1 +1,0 @@
-"""Readers: files and tables as rows."""

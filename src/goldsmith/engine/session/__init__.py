@@ -1,0 +1,1 @@
+"""Start, watch, cancel and end a Spark session."""

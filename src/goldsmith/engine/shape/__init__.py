@@ -1,0 +1,1 @@
+"""Turn input rows into the rows of the target: SQL, transforms, schema policy."""

@@ -1,0 +1,188 @@
+"""Shape rows: run the stage's SQL over its inputs, apply its options, add bronze's columns.
+
+Dataset ids in the SQL are replaced by the names of this stage run's views: two stages that share
+a view name would read each other's rows, and an id like `analytics.orders` cannot name a view.
+The rest of the text stays as written, so that Spark's errors name its lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from goldsmith.engine.names import name
+from goldsmith.engine.shape.reserved_columns import refuse_reserved
+from goldsmith.engine.shape.transforms.add_columns import add_columns
+from goldsmith.engine.shape.transforms.cast import cast
+from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.shape.transforms.rename import rename
+from goldsmith.planning.provenance import select_source_file
+from goldsmith.planning.query import (
+    as_written,
+    is_spark,
+    printed,
+    query_of,
+    statement_of,
+    table_name,
+    tables_read,
+)
+from goldsmith.planning.resolved_stage import BRONZE_COLUMNS
+from goldsmith.planning.stage_context import StageContext
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SOURCE_FILE, INGESTED_AT, RUN_ID = BRONZE_COLUMNS
+_UNSAFE = re.compile(r"\W")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Shape:
+    """The values that bronze adds to every row of a stage run."""
+
+    run_id: str
+    at: datetime
+
+
+def shape(
+    spark: SparkSession, context: StageContext, inputs: Mapping[str, DataFrame], marks: Shape
+) -> DataFrame:
+    """The rows a stage would publish."""
+    rows = (
+        _by_sql(spark, context, inputs)
+        if context.resolved.sql
+        else inputs[context.inputs[0].dataset_id]
+    )
+    rows = _by_options(rows, context.stage.options)
+    refuse_reserved(context, inputs, rows)
+    if context.resolved.layer == "bronze":
+        return _marked(rows, marks)
+    return rows if context.resolved.sql else rows.drop(SOURCE_FILE)
+
+
+def _by_sql(
+    spark: SparkSession, context: StageContext, inputs: Mapping[str, DataFrame]
+) -> DataFrame:
+    views = {
+        dataset: f"goldsmith_{index}_{_UNSAFE.sub('_', dataset)}"
+        for index, dataset in enumerate(inputs)
+    }
+    text = context.resolved.sql or ""
+    first = context.inputs[0].dataset_id
+    keeps_file = context.resolved.layer == "bronze" and SOURCE_FILE in inputs[first].columns
+    for dataset, view in views.items():
+        rows = inputs[dataset]
+        if keeps_file and dataset != first and SOURCE_FILE not in text.lower():
+            rows = rows.drop(SOURCE_FILE)  # SELECT * would add the file of a look-up row
+        rows.createOrReplaceTempView(view)
+    source = first if keeps_file else None
+    return spark.sql(_over_views(text, context.resolved.dialect, tuple(views.items()), source))
+
+
+@lru_cache(maxsize=1024)
+def _over_views(
+    text: str, dialect: str | None, views: tuple[tuple[str, str], ...], source: str | None
+) -> str:
+    """`over_views` with a cache: a stage runs often, and its SQL seldom changes."""
+    return over_views(text, dialect, dict(views), source_file_of=source)
+
+
+def over_views(
+    text: str,
+    dialect: str | None,
+    views: Mapping[str, str],
+    *,
+    source_file_of: str | None = None,
+) -> str:
+    """A stage's SELECT in Spark's dialect, with view names instead of dataset ids."""
+    statement = statement_of(text, dialect)
+    written = as_written(text, statement) if is_spark(dialect) else None
+    query, _writes = query_of(statement if written is None else statement_of(written, dialect))
+    added = source_file_of is not None and select_source_file(query, source_file_of)
+    if written is not None and not added:
+        return _spliced(written, query, views)
+    return printed(_replaced(query, views), dialect)
+
+
+def _spliced(text: str, query: exp.Query, views: Mapping[str, str]) -> str:
+    """The text as it was written, with only the names of datasets changed."""
+    cuts: list[tuple[int, int, str]] = []
+    for table in tables_read(query):
+        view = views.get(table_name(table))
+        if view is None:
+            continue
+        start, end = _span(table.parts)
+        replacement = name(view)
+        if not table.alias:
+            replacement = f"{replacement} AS {name(table.name)}"
+            # Spark wants an alias after TABLESAMPLE; in parentheses it may come before.
+            replacement = f"({replacement})" if table.args.get("sample") else replacement
+        cuts.append((start, end, replacement))
+    for column, parts in _fully_named(query, views):
+        start, end = _span(column.parts[:parts])
+        cuts.append((start, end, name(column.parts[parts - 1].name)))
+    for start, end, replacement in sorted(cuts, reverse=True):
+        text = text[:start] + replacement + text[end + 1 :]
+    return text.strip()
+
+
+def _span(parts: Any) -> tuple[int, int]:
+    return parts[0].meta["start"], parts[-1].meta["end"]
+
+
+def _replaced(query: exp.Query, views: Mapping[str, str]) -> exp.Query:
+    for table in list(tables_read(query)):
+        view = views.get(table_name(table))
+        if view is not None:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+            # Changed in place, so that joins, PIVOT and TABLESAMPLE of the table stay.
+            table.set("this", exp.to_identifier(view))
+            table.set("db", None)
+            table.set("catalog", None)
+    for column, parts in _fully_named(query, views):
+        last, *fields = column.parts[parts - 1 :]
+        short = exp.Column(this=fields[0], table=last)
+        column.replace(exp.Dot.build([short, *fields[1:]]) if fields[1:] else short)
+    return query
+
+
+def _fully_named(query: exp.Query, views: Mapping[str, str]) -> list[tuple[exp.Column, int]]:
+    """Columns like `analytics.orders.id`, with the number of parts that form the dataset id.
+
+    A view has the last part of the id as its alias. `payload.user.id` looks the same but is a
+    field of a column: only ids of datasets count.
+    """
+    return [
+        (column, parts)
+        for column in list(query.find_all(exp.Column))
+        for parts in range(2, len(column.parts))
+        if ".".join(part.name for part in column.parts[:parts]) in views
+    ]
+
+
+def _by_options(rows: DataFrame, options: Mapping[str, Any]) -> DataFrame:
+    """Apply the transforms of the stage's options, always in this order."""
+    if option := options.get("rename"):
+        rows = rename(rows, columns=option)
+    if option := options.get("cast"):
+        rows = cast(rows, columns=option)
+    if option := options.get("add_columns"):
+        rows = add_columns(rows, columns=option)
+    if option := options.get("deduplicate"):
+        rows = latest_per_key(rows, keys=option["keys"], newest_by=option.get("newest_by"))
+    return rows
+
+
+def _marked(rows: DataFrame, marks: Shape) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    if SOURCE_FILE not in (column.lower() for column in rows.columns):
+        rows = rows.withColumn(SOURCE_FILE, F.lit(None).cast("string"))
+    return rows.withColumns({INGESTED_AT: F.lit(marks.at), RUN_ID: F.lit(marks.run_id)})

@@ -1,0 +1,1 @@
+"""Transforms that a stage's options declare, one file each."""

@@ -1,1 +1,0 @@
-"""Transforms: the declarative steps of a stage's options, one file each."""

@@ -1,0 +1,1 @@
+"""Destinations: lake tables and warehouse tables behind one interface."""

@@ -1,0 +1,1 @@
+"""Write modes for lake tables, one file per mode."""

@@ -1,1 +1,0 @@
-"""When, and may it now: requests are put, taken, carried out and put back. Read loop.py first."""

@@ -1,0 +1,1 @@
+"""Fetch Java and the jars that Spark needs onto this machine."""

@@ -1,0 +1,1 @@
+"""Object stores, file listings, Iceberg catalogs and the staging folder, without Spark."""

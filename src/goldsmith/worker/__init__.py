@@ -1,0 +1,1 @@
+"""Take requests, plan and run them, record outcomes, requeue. Read loop.py first."""

@@ -1,0 +1,27 @@
+"""docs/options.md: what `options` of sources, stages and targets may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from goldsmith.catalog.options import SOURCE, STAGE, TARGET, Option
+from pages.markdown import code, filled, table
+
+
+def page() -> str:
+    parts = {"sources": SOURCE, "stages": STAGE, "targets": TARGET}
+    return filled("options.md", {name: _listed(options) for name, options in parts.items()})
+
+
+def _listed(options: Iterable[Option]) -> str:
+    rows = [
+        (
+            code(option.name),
+            option.type,
+            option.default,
+            option.doc,
+            code(f"{option.name}: {option.example}"),
+        )
+        for option in options
+    ]
+    return table(["key", "holds", "default", "meaning", "example"], rows)
