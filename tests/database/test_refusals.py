@@ -18,6 +18,7 @@ from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.schema import DECLARED
 from goldsmith.catalog.throttles import Throttle
+from goldsmith.catalog.upkeep_schedules import CheckSchedule, MaintenanceSchedule, SlotPrice
 from plain_sql import REFUSED, PlainSql
 
 #: One row a table, to be changed for the worse.
@@ -38,6 +39,9 @@ ROWS: tuple[Row, ...] = (
     PipelineProfile(pipeline_id="p"),
     ProfileSetting(profile_id="f", setting_key="preempt"),
     Throttle(throttle_id="t"),
+    MaintenanceSchedule(maintenance_id="m"),
+    CheckSchedule(rule_set_id="r", dataset_id="t"),
+    SlotPrice(hour=1),
     Edge(from_dataset_id="s", to_dataset_id="t"),
     RecoveryPath(dataset_id="t", path_order=1),
 )

@@ -13,6 +13,7 @@ SOURCE = Path(goldsmith.__file__).parent
 #: From the doors down, as DESIGN.md has it; a package uses the lines below its own only.
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(("cli", "api")),
+    frozenset(("service",)),
     frozenset(("temporal", "airflow", "generators", "demo")),
     frozenset(("worker",)),
     frozenset(("runtime",)),

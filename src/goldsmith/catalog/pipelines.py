@@ -40,6 +40,22 @@ class Impact(StrEnum):
     NONE = "none"
 
 
+class MissedStarts(StrEnum):
+    """What happens to starts that fell due while no service ran."""
+
+    SKIP = "skip"
+    ONCE = "once"
+    ALL = "all"
+
+
+class Overlap(StrEnum):
+    """What a due start does while the pipeline still runs or waits."""
+
+    SKIP = "skip"
+    QUEUE = "queue"
+    STOP = "stop"
+
+
 class OnCatalogLoss(StrEnum):
     """What a running stage does when the catalog cannot be reached."""
 
@@ -73,15 +89,18 @@ class Pipeline(Row):
     created_at: datetime | None = moment(
         default=None, doc="When the row was created.", generated=True
     )
-    criticality: str = choice(
-        default="normal", choices=Criticality, doc="Scheduling profiles order pipelines by it."
+    criticality: str | None = choice(
+        default=None,
+        choices=Criticality,
+        doc="Scheduling profiles order pipelines by it; unset: critical under focus, else normal.",
     )
     impact: str = choice(
         default="none", choices=Impact, doc="Who notices late data; sets an incident's severity."
     )
     schedule: str | None = text(
         default=None,
-        doc="A cron line, `every 15m`, `after: pipeline`; unset: only when requested.",
+        doc="A cron line with a time zone, `every 15m`, `after: pipeline`, `after: dataset:ID`, "
+        "`on arrival`; unset: only when requested.",
     )
     owner: str | None = text(default=None, doc="Who owns it; incidents name the owner.")
     sla_minutes: int | None = whole(
@@ -92,6 +111,24 @@ class Pipeline(Row):
         default="keep",
         choices=OnCatalogLoss,
         doc="What a running stage does when the catalog cannot be reached.",
+    )
+    missed_runs: str = choice(
+        default="once",
+        choices=MissedStarts,
+        doc="Starts that fell due while no service ran: left out, run once, or all run.",
+    )
+    overlap: str = choice(
+        default="queue",
+        choices=Overlap,
+        doc="A start that falls due while the pipeline runs: left out, queued, or the old run is "
+        "stopped.",
+    )
+    catch_up_limit: int = whole(
+        default=100, doc="At most this many missed starts are caught up.", least=0
+    )
+    run_window: str | None = text(
+        default=None,
+        doc="When it may start: `22:00-06:00 Europe/Zurich`; unset: at any time.",
     )
 
 

@@ -14,6 +14,7 @@ from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, 
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.throttles import Throttle
+from goldsmith.catalog.upkeep_schedules import CheckSchedule, MaintenanceSchedule, SlotPrice
 
 DECLARED: tuple[type[Row], ...] = (
     Pipeline,
@@ -32,6 +33,9 @@ DECLARED: tuple[type[Row], ...] = (
     PipelineProfile,
     ProfileSetting,
     Throttle,
+    MaintenanceSchedule,
+    CheckSchedule,
+    SlotPrice,
     Edge,
     RecoveryPath,
 )

@@ -8,7 +8,14 @@ from goldsmith.catalog.columns import choice, key, number, text
 from goldsmith.catalog.rows import Row, table
 
 #: The known metrics of a throttle; another value is a finding.
-METRICS = ("records_per_minute", "GB_per_hour", "concurrent_stages")
+METRICS = (
+    "records_per_minute",
+    "records_per_second",
+    "GB_per_hour",
+    "MB_per_second",
+    "concurrent_stages",
+    "requests_per_minute",
+)
 
 
 class ThrottleScope(StrEnum):
@@ -16,11 +23,13 @@ class ThrottleScope(StrEnum):
 
     SOURCE = "source"
     TARGET = "target"
+    #: Several datasets: those under one location, or those whose options name the group.
+    GROUP = "group"
 
 
 @table(
     "throttles",
-    purpose="Limits on a measured quantity, per source or target, shared by every worker.",
+    purpose="Limits on a measured quantity, per source, target or group, shared by every worker.",
     read_by="gates, readers, writers",
     takes_effect="from the next micro-batch",
 )
@@ -28,12 +37,19 @@ class Throttle(Row):
     """A limit on how fast a dataset may be used."""
 
     throttle_id: str = key(doc="The throttle's name.")
-    entity_type: str | None = choice(default=None, choices=ThrottleScope, doc="source or target.")
-    entity_id: str | None = text(default=None, doc="The dataset.")
+    entity_type: str | None = choice(
+        default=None, choices=ThrottleScope, doc="source, target or group."
+    )
+    entity_id: str | None = text(
+        default=None,
+        doc="The dataset; of a group: a location such as `s3://bucket/`, or the value of "
+        "`throttle_group` in the options of its datasets.",
+    )
     metric: str | None = text(default=None, doc=f"{', '.join(METRICS)}.")
     threshold: float | None = number(default=None, doc="The limit.")
     burst: float | None = number(
-        default=None, doc="How much may be used at once after a pause; unset: a minute's worth."
+        default=None,
+        doc="How much may be used at once after a pause; unset: 5 % of a minute's worth.",
     )
     safe_threshold: float | None = number(
         default=None, doc="The limit while the catalog is unreachable; unset: a tenth of it."

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import sqlalchemy as sa
 
 from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
-from goldsmith.catalog.rows import DeclaredTable, Row
+from goldsmith.catalog.rows import DeclaredTable
 from goldsmith.catalog.schema import DECLARED
 
 #: The channel on which PostgreSQL notifies of each new revision.
@@ -23,14 +23,29 @@ CHANNEL = "goldsmith_catalog"
 def install(connection: sa.Connection) -> None:
     """Create or replace every trigger from the current definitions, on the existing tables."""
     make = _sqlite if connection.dialect.name == "sqlite" else _postgresql
-    there = set(sa.inspect(connection).get_table_names())
-    for statement in make([row for row in DECLARED if row.table.name in there]):
+    for statement in make(list(_existing(connection))):
         connection.exec_driver_sql(statement)
 
 
-def _sqlite(declared: Iterable[type[Row]]) -> Iterator[str]:
-    for row in declared:
-        spec = row.table
+def _existing(connection: sa.Connection) -> Iterator[DeclaredTable]:
+    """The declared tables that exist, with their existing columns: a catalog may be older."""
+    inspector = sa.inspect(connection)
+    there = set(inspector.get_table_names())
+    for row in DECLARED:
+        if row.table.name in there:
+            columns = {column["name"] for column in inspector.get_columns(row.table.name)}
+            yield DeclaredTable(
+                row.table.name,
+                [column for column in row.table.columns if column.name in columns],
+                row=row,
+                purpose=row.table.purpose,
+                read_by=row.table.read_by,
+                takes_effect=row.table.takes_effect,
+            )
+
+
+def _sqlite(declared: Iterable[DeclaredTable]) -> Iterator[str]:
+    for spec in declared:
         name = spec.name
         new, old = _sqlite_image(spec, "NEW"), _sqlite_image(spec, "OLD")
         new_key, old_key = _sqlite_key(spec, "NEW"), _sqlite_key(spec, "OLD")
@@ -103,13 +118,13 @@ def _sqlite_value(column: DeclaredColumn, side: str) -> str:
     return name
 
 
-def _postgresql(declared: Iterable[type[Row]]) -> Iterator[str]:
+def _postgresql(declared: Iterable[DeclaredTable]) -> Iterator[str]:
     yield _LOCK_FUNCTION
     yield _RECORD_FUNCTION
     yield _TRUNCATE_FUNCTION
-    for row in declared:
-        name = row.table.name
-        keys = ", ".join(f"'{column}'" for column in row.table.key)
+    for spec in declared:
+        name = spec.name
+        keys = ", ".join(f"'{column}'" for column in spec.key)
         # Replaced, not dropped and created: a drop would wait for all readers of the table.
         yield (
             f"CREATE OR REPLACE TRIGGER {name}_lock BEFORE INSERT OR UPDATE OR DELETE ON {name}"

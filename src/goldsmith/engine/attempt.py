@@ -48,6 +48,8 @@ class WorkerResources:
     watched: Callable[[Attempt], AbstractContextManager[None]] = field(
         default=lambda attempt: nullcontext()
     )
+    #: Called between stages and micro-batches: waits while the request yields to another.
+    pause: Callable[[Attempt], None] = field(default=lambda attempt: None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -51,6 +51,8 @@ class ExecutionOptions:
     tell: Callable[[str, PlannedStage, StageRun | None], None] = field(
         default=lambda what, stage, stage_run: None
     )
+    #: Called with the reason while the request waits.
+    tell_wait: Callable[[str], None] = field(default=lambda because: None)
 
 
 def run_plan(
@@ -177,6 +179,7 @@ class _Walk:
     def _watched(self, stage: PlannedStage, attempt: Attempt) -> StageRun:
         try:
             attempt.cancel.check()
+            self.resources.pause(attempt)
             held_lease = self._lease(attempt)
         except Stopped as stopped:
             return self._pass(stage, stop_stage.before_it_began(stopped))

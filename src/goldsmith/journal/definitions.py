@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import healing_tables, tables, tables_of_ledgers
+from goldsmith.journal import healing_tables, tables, tables_of_ledgers, tables_of_service
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -15,7 +15,11 @@ audit_log = define(
 )
 # Without it SQLite would reuse the ids of deleted events.
 audit_log.dialect_options["sqlite"]["autoincrement"] = True
-requests = define(tables.Request.table, sa.Index("ix_requests_due", "status", "not_before"))
+requests = define(
+    tables.Request.table,
+    sa.Index("ix_requests_due", "status", "not_before"),
+    sa.Index("ix_requests_backfill", "backfill_id"),
+)
 runs = define(
     tables.Run.table,
     sa.Index("ix_runs_pipeline", "pipeline_id", "started_at"),
@@ -60,6 +64,11 @@ incidents = define(
     sa.Index("ix_incidents_status", "status"),
 )
 outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
+workers = define(tables_of_service.WorkerRow.table)
+schedule_fires = define(tables_of_service.ScheduleFire.table)
+throttle_buckets = define(tables_of_service.ThrottleBucket.table)
+throttle_leases = define(tables_of_service.ThrottleLease.table)
+waits = define(tables_of_service.WaitRow.table)
 
 OBSERVED = (
     audit_log,
@@ -80,4 +89,9 @@ OBSERVED = (
     files_aside,
     incidents,
     outbox,
+    workers,
+    schedule_fires,
+    throttle_buckets,
+    throttle_leases,
+    waits,
 )

@@ -9,14 +9,26 @@ from typing import Any, TypedDict, Unpack
 import sqlalchemy as sa
 
 from goldsmith.journal import events, row_storage
-from goldsmith.journal.clock import moment
+from goldsmith.journal.clock import later, moment, now
 from goldsmith.journal.definitions import requests
 from goldsmith.journal.errors import RequestElsewhere, UnknownRequest
 from goldsmith.journal.journal import Journal
+from goldsmith.journal.leases import SECONDS
 from goldsmith.journal.tables import Request, RequestStatus
 
 #: The option in which a request names the request it joined.
 JOINED = "joined"
+#: The option of a running request that its worker has to stop for a newer start.
+SUPERSEDED = "superseded"
+_NEXT_TOKEN = requests.c.token + 1
+_FREE = (
+    sa.select(requests.c.request_id)
+    .where(
+        requests.c.request_id == sa.bindparam("request_id"),
+        requests.c.status == RequestStatus.WAITING.value,
+    )
+    .with_for_update(skip_locked=True)
+)
 
 
 def put(
@@ -85,6 +97,26 @@ def with_status(
         return row_storage.select(connection, Request, query)
 
 
+def expired(journal: Journal) -> list[Request]:
+    """Running requests whose worker sent no heartbeat for the duration of a lease."""
+    query = sa.select(requests).where(
+        requests.c.status == RequestStatus.RUNNING.value, requests.c.expires_at <= now()
+    )
+    with journal.reading() as connection:
+        return row_storage.select(connection, Request, query)
+
+
+def of_backfill(journal: Journal, backfill_id: str) -> list[Request]:
+    """The requests of a backfill in the order they were put."""
+    query = (
+        sa.select(requests)
+        .where(requests.c.backfill_id == backfill_id)
+        .order_by(requests.c.asked_at, requests.c.request_id)
+    )
+    with journal.reading() as connection:
+        return row_storage.select(connection, Request, query)
+
+
 def wait(
     journal: Journal,
     request_id: str,
@@ -123,8 +155,14 @@ def take(
     at: datetime | None = None,
     connection: sa.Connection | None = None,
 ) -> Request | None:
-    """Assign a waiting request to a worker; None if it no longer waits."""
+    """Lease a waiting request to a worker; None if it no longer waits, or if it is locked.
+
+    The lease lasts `leases.SECONDS` unless `workers.renew_requests` extends it.
+    """
     with journal.writing(connection) as writing:
+        # Nobody waits here for a row that somebody's own transaction has locked.
+        if writing.execute(_FREE, {"request_id": request_id}).first() is None:
+            return None
         taken = row_storage.update(
             writing,
             Request,
@@ -132,6 +170,8 @@ def take(
             status=RequestStatus.RUNNING.value,
             worker=worker,
             because=None,
+            token=_NEXT_TOKEN,
+            expires_at=later(SECONDS),
         )
         if taken is None:
             return None
@@ -195,6 +235,17 @@ def join(journal: Journal, request_id: str, other: str) -> Request:
         return _end(journal, request_id, RequestStatus.CANCELLED, (RequestStatus.WAITING,), how)
 
 
+def supersede(journal: Journal, request_id: str) -> Request:
+    """Cancel a waiting request of a schedule, or mark a running one for its worker to stop."""
+    because = "a newer start of its schedule is due"
+    with journal.writing() as writing:
+        found = _get(writing, request_id)
+        if found.status == RequestStatus.WAITING.value:
+            return cancel(journal, request_id, because=because, connection=writing)
+        options = {**found.options, SUPERSEDED: True}
+        return _move(writing, request_id, (RequestStatus.RUNNING,), "superseded", options=options)
+
+
 def followed(journal: Journal, request_id: str) -> str:
     """The request that is really run: this one, or the one it joined."""
     while (other := get(journal, request_id).options.get(JOINED)) is not None:
@@ -242,6 +293,7 @@ def requeue(
             status=RequestStatus.WAITING.value,
             worker=None,
             ended_at=None,
+            expires_at=None,
             **values,
         )
         happened = events.RequestRequeued(

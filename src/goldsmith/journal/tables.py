@@ -26,6 +26,7 @@ from goldsmith.catalog.columns import (
 from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.healing_tables import OF_HEALING
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
+from goldsmith.journal.tables_of_service import OF_SERVICE
 
 
 class RunStatus(StrEnum):
@@ -101,6 +102,12 @@ class Request(Row):
     run_ids: tuple[str, ...] = items(default=None, doc="The runs it led to.")
     worker: str | None = text(default=None, doc="The worker that runs it.")
     ended_at: datetime | None = moment(default=None, doc="When it ended.")
+    token: int = whole(default=0, doc="The fencing token: rises each time a worker takes it.")
+    expires_at: datetime | None = moment(
+        default=None, doc="When its worker's lease expires; another worker then takes it over."
+    )
+    due_at: datetime | None = moment(default=None, doc="The due time of a scheduled start.")
+    backfill_id: str | None = text(default=None, doc="The backfill it is a part of.")
 
 
 @table(
@@ -348,4 +355,5 @@ OBSERVED: tuple[type[Row], ...] = (
     SqlFacts,
     *OF_LEDGERS,
     *OF_HEALING,
+    *OF_SERVICE,
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
+from goldsmith.scheduling.schedules import next_open
 from goldsmith.scheduling.values import GateVerdict
 
 
@@ -33,6 +35,55 @@ class GateFacts:
 Gate = Callable[[GateFacts], GateVerdict]
 
 
+def kill_switch(facts: GateFacts) -> GateVerdict:
+    return GateVerdict(facts.stopped_because is None, facts.stopped_because or "")
+
+
+def window(facts: GateFacts) -> GateVerdict:
+    at = datetime.fromtimestamp(facts.now, UTC)
+    opens = next_open(facts.window, at)
+    because = f"its window {facts.window} opens at {opens:%Y-%m-%d %H:%M} UTC"
+    return GateVerdict(opens <= at, because, opens.timestamp())
+
+
+def upstream_freshness(facts: GateFacts) -> GateVerdict:
+    stale = ", ".join(f"{name} by {age:.0f} s" for name, age in facts.stale_upstreams.items())
+    return GateVerdict(not stale, f"its inputs are too old: {stale}")
+
+
+def source_health(facts: GateFacts) -> GateVerdict:
+    return GateVerdict(not facts.unhealthy_sources, "; ".join(facts.unhealthy_sources.values()))
+
+
+def lease(facts: GateFacts) -> GateVerdict:
+    held = ", ".join(f"{name} is written by {who}" for name, who in facts.held_targets.items())
+    return GateVerdict(not held, held)
+
+
+def throttle(facts: GateFacts) -> GateVerdict:
+    waits = ", ".join(f"{name}, {left:.0f} s" for name, left in facts.throttled.items())
+    return GateVerdict(not waits, f"waiting for throttle {waits}")
+
+
+def profile(facts: GateFacts) -> GateVerdict:
+    return GateVerdict(facts.profile_wait is None, facts.profile_wait or "")
+
+
+GATES: tuple[Gate, ...] = (
+    kill_switch,
+    window,
+    upstream_freshness,
+    source_health,
+    lease,
+    throttle,
+    profile,
+)
+
+
 def first_closed(facts: GateFacts) -> tuple[str, GateVerdict] | None:
     """The name and verdict of the first closed gate of `GATES`; None: all are open."""
-    raise NotImplementedError
+    for gate in GATES:
+        verdict = gate(facts)
+        if not verdict.open:
+            return gate.__name__, verdict
+    return None

@@ -22,6 +22,7 @@ from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.run import ExecutionOptions, run_plan
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import requests, runs
+from goldsmith.journal.errors import RequestElsewhere
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import Request, RequestStatus, Run
 from goldsmith.planning import planner
@@ -31,7 +32,11 @@ from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Plan, StageDecision
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
-from goldsmith.worker import incidents, notifications, outcome, requeue
+from goldsmith.worker import incidents, notifications, outcome, requeue, upkeep
+from goldsmith.worker.admission import admit
+from goldsmith.worker.follow import Follower, live_workers
+from goldsmith.worker.heartbeat import Heartbeat
+from goldsmith.worker.queue_state import StageEstimates
 from goldsmith.worker.retry_state import RetryState
 
 #: How often `run_until_over` polls a request that waits or runs elsewhere.
@@ -131,29 +136,57 @@ def tick(
     The error of a request is stored in its row. Only the error of the request `awaited` is also
     raised, because a caller waits for it.
     """
-    requeue.requeue_dead_workers_requests(runtime)
-    requeue.requeue_dropped_requests(runtime, str(resources.owner), _CLAIMED)
+    requeue_requests(runtime, str(resources.owner))
+    awaited = None if awaited is None else requests.followed(runtime.journal, awaited)
+    admission = admit(runtime, StageEstimates(runtime), foreground=True)
+    outcomes = [
+        take_and_execute(
+            runtime, resources, execution_options, due.request_id, raises=due.request_id == awaited
+        )
+        for due in admission.start
+    ]
+    return [outcome for outcome in outcomes if outcome is not None]
+
+
+def requeue_requests(runtime: Runtime, worker: str) -> None:
+    """Requeue requests of dead workers and of released stops; stop and merge waiting ones."""
+    requeue.requeue_dead_workers_requests(runtime, worker)
+    requeue.requeue_dropped_requests(runtime, worker, _CLAIMED)
     requeue.requeue_released_requests(runtime)
     requeue.stop_waiting_requests(runtime)
     requeue.merge_duplicate_requests(runtime)
-    awaited = None if awaited is None else requests.followed(runtime.journal, awaited)
-    outcomes = []
-    for due in requests.due(runtime.journal):
-        with _claimed(due.request_id) as is_free:
-            request = None
-            if is_free:
-                request = requests.take(runtime.journal, due.request_id, str(resources.owner))
-            if request is None:
-                continue
-            faults.reach("taken")
-            try:
-                outcomes.append(execute_request(runtime, resources, execution_options, request))
-            except WorkerEnded:
-                raise  # this process has no Spark any more
-            except GoldsmithError:
-                if request.request_id == awaited:
-                    raise
-    return outcomes
+
+
+def take_and_execute(
+    runtime: Runtime,
+    resources: WorkerResources,
+    execution_options: ExecutionOptions,
+    request_id: str,
+    *,
+    raises: bool = False,
+) -> RequestOutcome | None:
+    """Lease a request and execute it; None if another worker has it, or if it failed at once.
+
+    The error of a request is in its row; with `raises` it is also raised.
+    """
+    with _claimed(request_id) as is_free:
+        request = None
+        if is_free:
+            request = requests.take(runtime.journal, request_id, str(resources.owner))
+        if request is None:
+            return None
+        faults.reach("taken")
+        try:
+            return execute_request(runtime, resources, execution_options, request)
+        except WorkerEnded:
+            raise  # this process has no Spark any more
+        except RequestElsewhere:
+            # This process was silent for too long, and another worker took the request over.
+            return None
+        except GoldsmithError:
+            if raises:
+                raise
+    return None
 
 
 @contextmanager
@@ -181,24 +214,45 @@ def run_until_over(
 
     A retry waits as a row: if this process stops waiting, the next worker runs the retry.
     """
+    with Heartbeat(runtime.journal, str(resources.owner)):
+        return _until_over(runtime, resources, execution_options, request_id, waits=waits)
+
+
+def _until_over(
+    runtime: Runtime,
+    resources: WorkerResources,
+    execution_options: ExecutionOptions,
+    request_id: str,
+    *,
+    waits: bool,
+) -> list[RequestOutcome]:
     outcomes: list[RequestOutcome] = []
+    follower = Follower(runtime, execution_options)
     incidents.update_incidents(runtime)
     while True:
-        outcomes += tick(runtime, resources, execution_options, awaited=request_id)
-        notifications.deliver(runtime)
+        # A living service runs the request; this process follows, and steps in if it dies.
+        is_served = bool(live_workers(runtime))
+        if not is_served:
+            outcomes += tick(runtime, resources, execution_options, awaited=request_id)
+            notifications.deliver(runtime)
         request_id = requests.followed(runtime.journal, request_id)
         request = requests.get(runtime.journal, request_id)
+        is_mine = any(outcome.request.request_id == request_id for outcome in outcomes)
+        if not is_mine:
+            follower.look(request)
         is_over = request.status not in (RequestStatus.WAITING, RequestStatus.RUNNING)
-        if is_over or (request.not_before is not None and not waits):
-            if not any(
-                request_outcome.request.request_id == request_id for request_outcome in outcomes
-            ):
+        is_kept_waiting = request.not_before is not None or (
+            request.status == RequestStatus.WAITING and (not is_served or request.because)
+        )
+        if is_over or (is_kept_waiting and not waits):
+            if not is_mine:
                 # Another process ran the request to its end.
                 ended = runs.recent_runs(runtime.journal, request_id=request_id, most=None)
                 outcomes.append(RequestOutcome(request=request, runs=tuple(ended)))
             return outcomes
-        if request.not_before is not None or request.status == RequestStatus.RUNNING:
-            time.sleep(_LOOK_AGAIN_SECONDS)
+        if request.status == RequestStatus.WAITING and request.because:
+            execution_options.tell_wait(request.because)
+        time.sleep(_LOOK_AGAIN_SECONDS)
 
 
 def execute_request(
@@ -209,6 +263,8 @@ def execute_request(
 ) -> RequestOutcome:
     """Plan a request from the current catalog rows, run the plan, record the outcome."""
     journal, worker = runtime.journal, str(resources.owner)
+    if upkeep.TASK in request.options:
+        return RequestOutcome(request=upkeep.execute(runtime, resources, request), runs=())
     try:
         ended = _run(runtime, resources, execution_options, request)
     except EverythingStopped as error:

@@ -22,11 +22,16 @@ from goldsmith.worker.retry_state import HEALING, RetryState
 _TOO_LATE = (RequestElsewhere, AlreadyOver)
 
 
-def requeue_dead_workers_requests(runtime: Runtime) -> list[Request]:
-    """Requeue requests whose worker died; record their runs as interrupted."""
+def requeue_dead_workers_requests(runtime: Runtime, worker: str | None = None) -> list[Request]:
+    """Requeue requests whose worker died or fell silent; record their runs as interrupted.
+
+    A worker that was only frozen does no harm when it wakes: it no longer holds the request or
+    the lease of its target. `worker` is the process that looks: it does not bury itself.
+    """
     back = []
+    silent = {request.request_id for request in requests.expired(runtime.journal)}
     for left in requests.with_status(runtime.journal, RequestStatus.RUNNING):
-        if is_gone(left.worker):
+        if left.worker != worker and (is_gone(left.worker) or left.request_id in silent):
             with contextlib.suppress(*_TOO_LATE):
                 back.append(outcome.after_death(runtime, left))
     return back
@@ -61,7 +66,11 @@ def requeue_released_requests(runtime: Runtime) -> list[Request]:
     request again.
     """
     journal = runtime.journal
-    stopped_requests = requests.with_status(journal, RequestStatus.STOPPED)
+    stopped_requests = [
+        request
+        for request in requests.with_status(journal, RequestStatus.STOPPED)
+        if requests.SUPERSEDED not in request.options
+    ]
     if not stopped_requests:
         return []
     catalog_index = runtime.catalog_indexer.catalog_index()

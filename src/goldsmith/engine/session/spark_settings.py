@@ -58,6 +58,8 @@ def of_process(storage: Storage) -> dict[str, str]:
     if spark.master == SUBMITTED:
         return {**conf, **spark.conf}
     conf |= {"spark.driver.memory": spark.driver_memory, "spark.ui.enabled": "false"}
+    # One driver runs stages of several requests; each request has a pool of its own.
+    conf["spark.scheduler.mode"] = "FAIR"
     if spark.master.startswith("local"):
         conf |= {
             "spark.driver.host": "127.0.0.1",

@@ -1,0 +1,53 @@
+"""`workers`: the services and workers, and whether they are alive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from goldsmith.cli.output import CliContext, count, echo, json_option, pass_cli, show, table
+from goldsmith.cli.times import local
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="Those that ended in the last day too.")
+@json_option
+@pass_cli
+def workers(cli: CliContext, everything: bool, as_json: bool) -> None:
+    """Show the services and workers: where they run, their slots, what they run now."""
+    from goldsmith.journal import requests
+    from goldsmith.journal import workers as rows
+    from goldsmith.journal.tables import RequestStatus
+
+    journal = cli.runtime.journal
+    running: dict[str, list[str]] = {}
+    for request in requests.with_status(journal, RequestStatus.RUNNING):
+        running.setdefault(str(request.worker), []).append(request.request_id)
+    found: list[dict[str, Any]] = [
+        {**row.as_plain(), "alive": alive, "running": running.get(row.worker, [])}
+        for row, alive in rows.listed(journal)
+        if alive or everything
+    ]
+
+    def text() -> None:
+        table(
+            ("kind", "host", "pid", "status", "slots", "running", "since", "environment"),
+            [
+                (
+                    row["kind"],
+                    str(row["host"]).partition("/")[0],
+                    str(row["pid"]),
+                    row["status"] if row["alive"] or row["status"] == "ended" else "dead",
+                    str(row["slots"]) if row["kind"] == "worker" else "",
+                    str(len(row["running"])),
+                    local(row["started_at"]) if row["started_at"] else "",
+                    row["environment"],
+                )
+                for row in found
+            ],
+        )
+        alive = sum(row["alive"] and row["kind"] == "worker" for row in found)
+        echo(f"{count(alive, 'worker')} alive.")
+
+    show(as_json, found, text)

@@ -1,0 +1,125 @@
+"""The journal's tables of the service: workers, fired schedules, buckets of throttles, waits."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from goldsmith.catalog.columns import ColumnKind, choice, key, moment, number, text, whole
+from goldsmith.catalog.rows import Row, table
+
+
+class WorkerKind(StrEnum):
+    """What a process of Goldsmith does."""
+
+    SERVICE = "service"
+    WORKER = "worker"
+
+
+class WorkerStatus(StrEnum):
+    """The status of a service or a worker."""
+
+    ACTIVE = "active"
+    DRAINING = "draining"
+    ENDED = "ended"
+
+
+@table(
+    "workers",
+    purpose="The services and workers: alive while expires_at lies ahead.",
+    read_by="scheduling, workers, status, run",
+)
+class WorkerRow(Row):
+    """One process that serves requests or turns the clock."""
+
+    worker: str = key(doc="The process: host, pid and start.")
+    kind: str = choice(default="worker", choices=WorkerKind, doc="service or worker.")
+    status: str = choice(default="active", choices=WorkerStatus, doc="Its status.")
+    host: str | None = text(default=None, doc="Its host.")
+    pid: int | None = whole(default=None, doc="Its process.")
+    environment: str | None = text(default=None, doc="The environment it runs in.")
+    slots: int = whole(default=0, doc="How many requests it runs at once.", least=0)
+    catalog_version: str | None = text(default=None, doc="The catalog version it works with.")
+    goldsmith_version: str | None = text(default=None, doc="Its version of Goldsmith.")
+    started_at: datetime | None = moment(default=None, doc="When it started.")
+    heartbeat_at: datetime | None = moment(default=None, doc="Its last heartbeat.")
+    expires_at: datetime | None = moment(default=None, doc="When it counts as dead.")
+
+
+@table(
+    "schedule_fires",
+    purpose="Each due start once: what fired, when it was due, the request it became.",
+    read_by="service, schedules",
+)
+class ScheduleFire(Row):
+    """One due start of one schedule."""
+
+    subject: str = key(doc="pipeline:ID, maintenance:ID or check:RULE_SET:DATASET.")
+    due_at: datetime = key(kind=ColumnKind.MOMENT, doc="When it was due.")
+    schedule: str | None = text(default=None, doc="The schedule as it was then.")
+    fired_at: datetime | None = moment(default=None, doc="When the service fired it.")
+    fired_by: str | None = text(default=None, doc="The service that fired it.")
+    request_id: str | None = text(default=None, doc="The request; unset: it was left out.")
+    because: str | None = text(default=None, doc="Why it was left out, or what it caught up.")
+
+
+@table(
+    "throttle_buckets",
+    purpose="The token bucket of each throttle, shared by all workers.",
+    read_by="workers, throttles",
+)
+class ThrottleBucket(Row):
+    """The state of one throttle's bucket."""
+
+    throttle_id: str = key(doc="The throttle.")
+    tokens: float = number(default=0, doc="Tokens at the time `at`; negative: debt.")
+    at: float = number(default=0, doc="When tokens was computed, seconds since 1970.")
+    effective: float = number(
+        default=1, doc="The share of the threshold in effect after the system refused load."
+    )
+    refused_at: float | None = number(default=None, doc="The last refusal, seconds since 1970.")
+    used: float = number(default=0, doc="Tokens used in all.")
+    used_minute: float = number(default=0, doc="Tokens used in the minute that `minute` names.")
+    used_before: float = number(default=0, doc="Tokens used in the minute before.")
+    minute: int = whole(default=0, doc="The minute, counted since 1970.")
+
+
+@table(
+    "throttle_leases",
+    purpose="Who uses a throttle now; a lease that expired counts no more.",
+    read_by="workers, throttles",
+)
+class ThrottleLease(Row):
+    """The use of a throttle by one stage run."""
+
+    throttle_id: str = key(doc="The throttle.")
+    stage_run_id: str = key(doc="The stage run.")
+    worker: str | None = text(default=None, doc="The worker.")
+    granted: float = number(default=0, doc="Tokens granted and not yet settled.")
+    acquired_at: datetime | None = moment(default=None, doc="When it was acquired.")
+    expires_at: datetime | None = moment(default=None, doc="When it expires.")
+
+
+@table(
+    "waits",
+    purpose="What waits now at which gate, with a sentence.",
+    read_by="why, queue, status",
+)
+class WaitRow(Row):
+    """One wait of a request or a stage run."""
+
+    subject: str = key(doc="The request or the stage run.")
+    pipeline_id: str | None = text(default=None, doc="The pipeline.")
+    gate: str | None = text(default=None, doc="The gate: window, lease, throttle, profile …")
+    because: str | None = text(default=None, doc="The reason in one sentence.")
+    since: datetime | None = moment(default=None, doc="Since when.")
+    not_before: datetime | None = moment(default=None, doc="Not earlier, if the gate knows.")
+
+
+OF_SERVICE: tuple[type[Row], ...] = (
+    WorkerRow,
+    ScheduleFire,
+    ThrottleBucket,
+    ThrottleLease,
+    WaitRow,
+)

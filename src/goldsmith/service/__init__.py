@@ -1,0 +1,1 @@
+"""The service: fire due schedules, keep workers alive, open incidents. Read serve.py first."""
