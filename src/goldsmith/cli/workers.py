@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import click
@@ -41,7 +42,7 @@ def workers(cli: CliContext, everything: bool, as_json: bool) -> None:
                     row["status"] if row["alive"] or row["status"] == "ended" else "dead",
                     str(row["slots"]) if row["kind"] == "worker" else "",
                     str(len(row["running"])),
-                    local(row["started_at"]) if row["started_at"] else "",
+                    local(datetime.fromisoformat(row["started_at"])) if row["started_at"] else "",
                     row["environment"],
                 )
                 for row in found
