@@ -15,7 +15,7 @@ _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1)}
 _MOST = 10_000
 
 
-class Every(click.ParamType[timedelta]):
+class WindowLength(click.ParamType[timedelta]):
     """The length of a window: 6h, 1d."""
 
     name = "SPAN"
@@ -33,7 +33,9 @@ class Every(click.ParamType[timedelta]):
 @click.argument("pipeline", required=False)
 @click.option("--from", "since", help="The start of the span (UTC).")
 @click.option("--to", "until", help="The end of the span (UTC), not part of it. Default: now.")
-@click.option("--every", type=Every(), default="1d", show_default=True, help="One window's length.")
+@click.option(
+    "--every", type=WindowLength(), default="1d", show_default=True, help="One window's length."
+)
 @click.option("--reverse", is_flag=True, help="The newest window first.")
 @click.option("--dry-run", is_flag=True, help="Only show the windows and what they would read.")
 @click.option("--show", "shown", metavar="BACKFILL", help="Show how far a backfill is.")

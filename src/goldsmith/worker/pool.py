@@ -121,12 +121,12 @@ class _Pool:
 
     def turn(self, drain: Drain, heartbeat: Heartbeat, is_enough: Callable[[], bool]) -> None:
         threads = ThreadPoolExecutor(self._slots, thread_name_prefix="request")
-        told = False
+        is_recorded = False
         try:
             while not (drain.is_draining and not self._futures) and not is_enough():
-                if drain.is_draining and not told:
+                if drain.is_draining and not is_recorded:
                     heartbeat.drain()
-                    told = True
+                    is_recorded = True
                 if drain.is_stopping:
                     self._stop_all()
                     break

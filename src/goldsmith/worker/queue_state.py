@@ -122,7 +122,7 @@ def read_queue(
     with journal.reading() as connection:
         at = read_clock(connection)
     catalog_index = runtime.catalog_indexer.catalog_index()
-    builder = _Builder(catalog_index, stage_estimates)
+    builder = _QueuedRequests(catalog_index, stage_estimates)
     queued = _promoted(catalog_index, [builder.queued(request) for request in waiting])
     clock = at.timestamp()
     state = SchedulerState(
@@ -163,7 +163,7 @@ def profile_settings(catalog_index: CatalogIndex) -> dict[str, ProfileSettings]:
     }
 
 
-class _Builder:
+class _QueuedRequests:
     """Makes a QueuedStage of each request; one pipeline is looked up once."""
 
     def __init__(self, catalog_index: CatalogIndex, stage_estimates: StageEstimates) -> None:
