@@ -5,12 +5,31 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from goldsmith.errors import GoldsmithError
+
 #: What a probe answers: whether it holds, and facts about it.
 Probe = Callable[[], tuple[bool, dict[str, Any]]]
+
+
+@dataclass(eq=False, kw_only=True)
+class PortTaken(GoldsmithError):
+    """The probes cannot listen at this host and port."""
+
+    host: str
+    port: int
+    cause: str
+
+    def __str__(self) -> str:
+        return f"The probes cannot listen at {self.host}:{self.port}: {self.cause}."
+
+    @property
+    def hint(self) -> str:
+        return "Give another --port, or 0 for any free one; another service may run here."
 
 
 class HealthServer:
@@ -39,7 +58,10 @@ class HealthServer:
             def log_message(self, format: str, *args: Any) -> None:
                 """Probes come every few seconds: they are not logged."""
 
-        self._server = ThreadingHTTPServer((host, port), Handler)
+        try:
+            self._server = ThreadingHTTPServer((host, port), Handler)
+        except (OSError, OverflowError) as error:
+            raise PortTaken(host=host, port=port, cause=str(error)) from error
         self._server.daemon_threads = True
         self._thread = threading.Thread(
             target=self._server.serve_forever, name="health", daemon=True
