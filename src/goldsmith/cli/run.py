@@ -185,7 +185,7 @@ def perform(
         turned = loop.run_until_over(runtime, resources, execution, request.request_id, waits=waits)
     over = requests.get(runtime.journal, requests.followed(runtime.journal, request.request_id))
     if over.request_id != request.request_id and not quiet:
-        echo(f"{over.request_id} waited and asked for the same; it was carried out once.")
+        echo(f"{over.request_id} already waited for the same run; both were run once.")
     last = next(t for t in reversed(turned) if t.request.request_id == over.request_id)
     return turned, replace(last, request=over)
 

@@ -87,7 +87,7 @@ def test_a_run_carries_out_once_what_earlier_runs_asked_for_as_well(project: Pat
     done = invoke(project, "run", "p")
     assert done.exit_code == 0, done.output
     assert done.output.count("p succeeded") == 1
-    assert "a waited and asked for the same; it was carried out once." in done.output
+    assert "a already waited for the same run; both were run once." in done.output
     assert [requests.get(journal, name).status for name in ("a", "b")] == ["done", "cancelled"]
     catalog.close()
 
