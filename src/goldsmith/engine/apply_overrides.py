@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.shape.transforms.latest_per_key import rank_in_key
 from goldsmith.engine.write.destinations.destination import Destination
 from goldsmith.engine.write.destinations.lake import LakeDestination
 from goldsmith.engine.write.destinations.warehouse import WarehouseDestination
 from goldsmith.journal import events
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.resolved_stage import policy_of
 
 if TYPE_CHECKING:

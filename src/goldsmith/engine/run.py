@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from goldsmith.catalog import database
 from goldsmith.engine import apply_overrides, faults, ledger, stop_stage
-from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.cancel_token import Stopped, WorkerEnded
 from goldsmith.engine.failures import readable
 from goldsmith.engine.publish import recover
@@ -27,6 +27,7 @@ from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import LEFT_OUT, Run, RunStatus, StageRun
 from goldsmith.planning.missing_sources import SOURCES_MISSING
 from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
+from goldsmith.planning.run_options import RunOptions
 
 _LOG = logging.getLogger(__name__)
 #: Seconds between two attempts to lease a target that another run holds.

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING
 from goldsmith.engine import apply_overrides, faults, ledger, stage_audit, stage_ledgers
 from goldsmith.engine.attempt import Attempt, StageRowCounts, WorkerResources
 from goldsmith.engine.audit.check_context import scratch_of
-from goldsmith.engine.input_selection import InputSelection
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.prepare_write import PreparedWrite, keeper_of, prepare_write
 from goldsmith.engine.publish import recover, restore_record
 from goldsmith.engine.publish.leases import HeldLease
@@ -39,6 +37,7 @@ from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import FILES_LEFT, LEFT_OUT, StageRun
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.increments import DEDUPLICATES
+from goldsmith.planning.input_selection import Consumed, InputSelection
 from goldsmith.planning.ledgers import LedgerMatch
 from goldsmith.planning.locations import lease_resource
 from goldsmith.planning.missing_sources import SOURCES_MISSING

@@ -10,13 +10,13 @@ from goldsmith.engine import faults, ledger
 from goldsmith.engine.attempt import Attempt, StageRowCounts, WorkerResources
 from goldsmith.engine.audit import judge
 from goldsmith.engine.audit.check_context import check_context
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.personal_data import masked_outcomes, personal
 from goldsmith.engine.prepare_write import PreparedWrite
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.read.inputs import InputRows
 from goldsmith.engine.write.destinations.destination import Destination, StagedWrite
 from goldsmith.journal import stage_runs
+from goldsmith.planning.input_selection import InputSelection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from goldsmith.engine.apply_overrides import fewer
-from goldsmith.engine.attempt import RunOptions
-from goldsmith.engine.input_selection import InputSelection
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.retry_overrides import RetryOverrides
+from goldsmith.planning.input_selection import Consumed, InputSelection
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.window import Window
 from goldsmith.storage.files import ListedFile
 

@@ -10,9 +10,7 @@ import sqlalchemy as sa
 
 from goldsmith.engine import ledger
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.lake.table_states import CannotRestore
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.quarantine import liveness
 from goldsmith.journal import row_storage
 from goldsmith.journal.definitions import stage_runs
@@ -21,6 +19,7 @@ from goldsmith.journal.tables import RunStatus, StageRun
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
+from goldsmith.planning.input_selection import Consumed, InputSelection
 from goldsmith.planning.lake import history
 from goldsmith.planning.resolved_stage import write_mode_of
 from goldsmith.planning.stage_context import Dataset, StageContext

@@ -13,14 +13,13 @@ from typing import Any
 
 from goldsmith.catalog.pipelines import Stage
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection, RowWindow
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.quarantine import liveness
 from goldsmith.engine.read import inputs
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
+from goldsmith.planning.input_selection import Consumed, InputSelection, RowWindow
 from goldsmith.planning.lake import TableChange, history, load_table
 from goldsmith.planning.provenance import keeps_time
 from goldsmith.planning.resolved_stage import stage_id

@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from goldsmith.catalog.datasets import Source
 from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection, RowWindow
 from goldsmith.engine.lake import parquet_files as stored
 from goldsmith.engine.lake.lake_table import LakeTable
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.read import files as file_reader
 from goldsmith.engine.read import schemas
@@ -22,6 +20,7 @@ from goldsmith.engine.read.source_file import SOURCE_FILE
 from goldsmith.engine.read.tables import read_new
 from goldsmith.errors import count
 from goldsmith.planning.explain import dataset_kind, read_of
+from goldsmith.planning.input_selection import Consumed, InputSelection, RowWindow
 from goldsmith.planning.lake import TableChange, history
 from goldsmith.planning.resolved_stage import layer_of, write_mode_of
 from goldsmith.planning.rewritten_files import FileRewritten

@@ -14,8 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.engine import faults
-from goldsmith.engine.attempt import Attempt, Replay, WorkerResources
-from goldsmith.engine.input_selection import RowWindow
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.quarantine import quarantine_table, row_text
@@ -24,8 +23,10 @@ from goldsmith.engine.read import backfill, fixed_rows_file
 from goldsmith.engine.read.inputs import in_window
 from goldsmith.engine.shape.shape import SOURCE_FILE
 from goldsmith.errors import GoldsmithError, count
+from goldsmith.planning.input_selection import RowWindow
 from goldsmith.planning.provenance import keeps_time
 from goldsmith.planning.resolved_stage import is_lake
+from goldsmith.planning.run_options import Replay
 from goldsmith.storage.lake_tables import table_at
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import sqlalchemy as sa
 
-from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
-from goldsmith.engine.input_selection import InputSelection
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.read import as_of, backfill
 from goldsmith.engine.read.inputs import select_inputs
 from goldsmith.engine.read.unnamed_rows import refuse_unnamed
@@ -16,9 +15,11 @@ from goldsmith.journal.definitions import runs, stage_runs
 from goldsmith.journal.tables import RunStatus
 from goldsmith.planning.definition import CHANGED, changed_definition_text, reruns
 from goldsmith.planning.history import refuse_alone
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.lost_tables import lost
 from goldsmith.planning.rewritten_files import refuse_unless_found
+from goldsmith.planning.run_options import RunOptions
 
 
 def select_for_attempt(attempt: Attempt, resources: WorkerResources) -> InputSelection:

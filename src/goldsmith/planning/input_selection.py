@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from goldsmith.engine.ledger import Consumed
 from goldsmith.planning.window import Window
+from goldsmith.storage.files import ListedFile
 
-if TYPE_CHECKING:
-    pass
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Consumed:
+    """What one stage run reads: files by dataset, and the newest snapshot by dataset."""
+
+    files: Mapping[str, Sequence[ListedFile]] = field(default_factory=dict)
+    snapshots: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
