@@ -287,4 +287,4 @@ def _refuse_lost_history(
         warehouse=resources.warehouse if len(ready) <= MOST_CHECKED else None,
     )
     for context in ready:
-        check.again(context)
+        check.refuse_lost(context)
