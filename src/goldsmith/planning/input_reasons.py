@@ -8,7 +8,7 @@ from goldsmith.errors import count
 from goldsmith.planning.input_selection import InputRead
 from goldsmith.planning.lake import TableChange
 from goldsmith.planning.observed import SeenFiles, SeenInput, SeenTable
-from goldsmith.planning.reasons import Reason, ReasonCode, reason
+from goldsmith.planning.reasons import ReadReason, ReasonCode, reason
 
 
 def input_read(item: SeenInput, read: str, takes_back: bool) -> InputRead:
@@ -45,7 +45,7 @@ def input_read(item: SeenInput, read: str, takes_back: bool) -> InputRead:
     return found
 
 
-def _of_files(item: SeenFiles, takes_back: bool) -> tuple[Reason, ...]:
+def _of_files(item: SeenFiles, takes_back: bool) -> tuple[ReadReason, ...]:
     name, listed = item.dataset.dataset_id, len(item.listed)
     if item.missing:
         return ()  # a note of the selection
@@ -70,7 +70,7 @@ def _of_files(item: SeenFiles, takes_back: bool) -> tuple[Reason, ...]:
     return tuple(found)
 
 
-def _of_table(item: SeenTable) -> Reason:
+def _of_table(item: SeenTable) -> ReadReason:
     if item.history.current is None:
         return reason(ReasonCode.NO_ROWS, dataset=item.dataset.dataset_id)
     return reason(

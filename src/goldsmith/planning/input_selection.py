@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.reasons import Reason, ReasonCode, reason
+from goldsmith.planning.reasons import ReadReason, ReasonCode, reason
 from goldsmith.planning.window import Window
 from goldsmith.storage.files import ListedFile
 
@@ -40,7 +40,7 @@ class InputRead:
     #: `new`: only new rows are read; `all`: every row.
     read: str
     #: Why the input gives a reason to run, or why it gives none.
-    reasons: tuple[Reason, ...]
+    reasons: tuple[ReadReason, ...]
     files: int | None = None
     bytes: int | None = None
     since: str | None = None
@@ -55,7 +55,7 @@ class InputSelection:
 
     consumed: Consumed = field(default_factory=Consumed)
     #: The reasons to run; empty: nothing new.
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[ReadReason, ...] = ()
     #: What a user should know besides the reasons.
     notes: tuple[str, ...] = ()
     #: Each input in the order of the stage context.

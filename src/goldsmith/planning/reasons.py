@@ -84,13 +84,13 @@ _SENTENCES = {
 }
 
 
-class Reason(NamedTuple):
+class ReadReason(NamedTuple):
     """One reason of an input selection, as a code for programs and a sentence for people."""
 
     code: ReasonCode
     sentence: str
 
 
-def reason(code: ReasonCode, **facts: object) -> Reason:
+def reason(code: ReasonCode, **facts: object) -> ReadReason:
     """A reason with the names and numbers of this stage."""
-    return Reason(code, _SENTENCES[code].format(**facts))
+    return ReadReason(code, _SENTENCES[code].format(**facts))

@@ -21,7 +21,7 @@ from goldsmith.planning.input_selection import Consumed, InputRead, InputSelecti
 from goldsmith.planning.lake import TableChange
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.observed import Observed, SeenFiles, SeenTable, UnnamedRows
-from goldsmith.planning.reasons import Reason, ReasonCode, reason
+from goldsmith.planning.reasons import ReadReason, ReasonCode, reason
 from goldsmith.planning.resolved_stage import write_mode_of
 from goldsmith.planning.rewritten_files import FileRewritten, refuse_unless_found
 from goldsmith.planning.run_options import RunOptions
@@ -91,7 +91,7 @@ def _past_state(context: StageContext, seen: Observed) -> InputSelection:
 
 
 def _everything(
-    context: StageContext, seen: Observed, why: Reason, *, starts_over: bool = False
+    context: StageContext, seen: Observed, why: ReadReason, *, starts_over: bool = False
 ) -> InputSelection:
     """All of every input, whatever is new."""
     return _read(context, seen, everything=why, starts_over=starts_over)
@@ -103,7 +103,7 @@ def _new(context: StageContext, seen: Observed) -> InputSelection:
 
 
 def _read(
-    context: StageContext, seen: Observed, *, everything: Reason | None, starts_over: bool
+    context: StageContext, seen: Observed, *, everything: ReadReason | None, starts_over: bool
 ) -> InputSelection:
     files: dict[str, list[ListedFile]] = {}
     snapshots: dict[str, str] = {}
@@ -160,8 +160,8 @@ def _reasons(
     context: StageContext,
     seen: Observed,
     inputs: Collection[InputRead],
-    everything: Reason | None,
-) -> list[Reason]:
+    everything: ReadReason | None,
+) -> list[ReadReason]:
     """Every reason to run; none if nothing is new."""
     found = [] if everything is None else [everything]
     found += [why for item in inputs if item.empty is not True for why in item.reasons]
