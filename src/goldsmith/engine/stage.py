@@ -73,7 +73,9 @@ def run_stage(
         # 5 Stage: write where no reader looks, evaluate checks in the same pass.
         with step(attempt, resources, "shape", "write"):
             staged = write_staged(spark, attempt, resources, destination, selection, rows, found)
-        return _publish(attempt, resources, held_lease, destination, selection, stage_run, staged)
+        return _audit_and_publish(
+            attempt, resources, held_lease, destination, selection, stage_run, staged
+        )
 
 
 def replay_stage(attempt: Attempt, resources: WorkerResources, held_lease: HeldLease) -> StageRun:
@@ -103,10 +105,12 @@ def replay_stage(attempt: Attempt, resources: WorkerResources, held_lease: HeldL
                 nothing_read,
                 moved_days=moved_days,
             )
-        return _publish(attempt, resources, held_lease, destination, selection, stage_run, staged)
+        return _audit_and_publish(
+            attempt, resources, held_lease, destination, selection, stage_run, staged
+        )
 
 
-def _publish(
+def _audit_and_publish(
     attempt: Attempt,
     resources: WorkerResources,
     held_lease: HeldLease,
@@ -115,6 +119,7 @@ def _publish(
     stage_run: StageRun,
     staged: StagedStage,
 ) -> StageRun:
+    """The last three steps, of loaded and of replayed rows alike."""
     # 6 Audit: a failed critical check ends the stage run here.
     with step(attempt, resources):
         audit_rows(attempt, resources, held_lease, destination, staged)

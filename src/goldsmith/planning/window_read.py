@@ -144,7 +144,8 @@ def select_window(
         return InputSelection(
             consumed=replace(read, files={**read.files, window_read.dataset_id: files}),
             reasons=everything.reasons if files else (),
-            inputs=everything.inputs,
+            # What is new outside the window is no part of the answer.
+            inputs=everything.inputs if files else (),
             missing=everything.missing,
             rewritten=tuple(file.path for file in files) if appends else (),
             read_again=tuple(file.path for file in files if file.path in first.known),
