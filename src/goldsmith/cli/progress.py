@@ -102,7 +102,7 @@ def _missing(stage_run: Any) -> str:
 
 
 def _needs(stage_run: Any) -> str:
-    from goldsmith.planning.definition import CHANGED
+    from goldsmith.planning.reasons import CHANGED
 
     _before, changed, needs = (stage_run.because or "").partition(f"{CHANGED}:")
     return f"\n    {changed}{needs}" if needs else ""

@@ -161,9 +161,9 @@ def perform(
 ) -> tuple[list[RequestOutcome], RequestOutcome]:
     """Request a run and run all due requests here; returns all outcomes, and that of this one."""
     from goldsmith.cli.progress import board
-    from goldsmith.engine.attempt import RunOptions
     from goldsmith.engine.run import ExecutionOptions
     from goldsmith.journal import requests
+    from goldsmith.planning.run_options import RunOptions
     from goldsmith.planning.selection import select
     from goldsmith.worker import loop
     from goldsmith.worker.resources import worker_resources

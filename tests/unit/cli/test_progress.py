@@ -10,7 +10,7 @@ import pytest
 
 from goldsmith.cli.progress import Board, Working, ended, line
 from goldsmith.engine.session.progress import Progress
-from goldsmith.planning.definition import CHANGED
+from goldsmith.planning.reasons import CHANGED
 
 MOON = datetime(2026, 11, 16, tzinfo=UTC)
 
