@@ -40,6 +40,8 @@ def _without_repeated_error(text: str, shown: list[str]) -> str:
     """The sentence, cut before a long error message that was already printed."""
     parts = text.split(": ")
     for index in range(1, len(parts)):
+        if " " not in parts[index]:
+            continue  # the error's code stays
         error = ": ".join(parts[index:])
         if len(error) >= _LONG and any(error in earlier for earlier in shown):
             return f"{': '.join(parts[:index])}."

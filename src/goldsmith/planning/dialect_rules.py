@@ -187,9 +187,7 @@ def _subtracted(node: exp.Expr, family: str) -> exp.Expr:
     if family in _COUNTS_DAYS:
         wrong = "typeof(e) = 'date' AND typeof(s) = 'date'"
     error = f"The difference of times is another value in {family}: write DATEDIFF or an INTERVAL"
-    return spark(
-        f"CASE WHEN {wrong} THEN raise_error('{error}') ELSE e - s END", e=left, s=right
-    )
+    return spark(f"CASE WHEN {wrong} THEN raise_error('{error}') ELSE e - s END", e=left, s=right)
 
 
 def _extracted(node: exp.Expr, family: str) -> exp.Expr:

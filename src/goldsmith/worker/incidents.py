@@ -271,9 +271,8 @@ def _stale_says(fresh: Freshness) -> str:
         return (
             f"{fresh.dataset_id} was never written, {fresh.hours_stale:.1f} h after it was declared"
         )
-    return (
-        f"{fresh.dataset_id} is {fresh.hours_stale:.1f} h old, and the limit is {fresh.may_be_hours:g} h"
-    )
+    limit = f"the limit is {fresh.may_be_hours:g} h"
+    return f"{fresh.dataset_id} is {fresh.hours_stale:.1f} h old, and {limit}"
 
 
 def _report(

@@ -212,8 +212,8 @@ def scan(storage: Storage, file: ListedFile, quoting: Quoting) -> Layout:
         raise FileUnreadable(
             file=file.path,
             cause=f"{seen.why}, and it is too large ({length >> 20} MiB or more) to be cut into "
-            "records in memory. Correct it, write it in smaller files, or set options.quote to '' if "
-            "quotes have no meaning in it.",
+            "records in memory. Correct it, write it in smaller files, or set options.quote to '' "
+            "if quotes have no meaning in it.",
         )
     return layout
 

@@ -9,11 +9,12 @@ from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity.error_codes import DECLARED, is_raised
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
+from goldsmith.planning.integrity.remedies import pairs
 
 
 @catalog_rule(FindingSeverity.WARNING, reads=(HealingAction, HealingStep))
 def unknown_error_code(rows: CatalogRows) -> Iterator[FoundProblem]:
-    for row in (*rows.rows(HealingAction), *rows.rows(HealingStep)):
+    for row in pairs(rows):
         if not is_raised(row.error_code):
             yield FoundProblem(
                 row,
