@@ -52,7 +52,7 @@ lint: setup ## Check the code: ruff, its format, mypy.
 
 .PHONY: soak
 soak: setup ## Run the long tests.
-	@$(BIN)/pytest -m soak $(ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+	@HYPOTHESIS_PROFILE=searching $(BIN)/pytest -m soak $(ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
