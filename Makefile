@@ -40,15 +40,16 @@ quick: setup ## Run the tests that take seconds: unit and shape.
 	@$(BIN)/pytest -m "not soak" $(wildcard tests/unit tests/shape) $(ARGS)
 
 .PHONY: fmt
-fmt: setup ## Format the code and mend what can be mended.
+fmt: setup ## Format the code and fix what ruff can fix.
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 
 .PHONY: lint
-lint: setup ## Check the code: ruff, its format, mypy.
+lint: setup ## Check the code: ruff, its format, mypy, unused code.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy $(ARGS)
+	@$(BIN)/python tools/dead_code.py
 
 .PHONY: soak
 soak: setup ## Run the long tests.
