@@ -14,7 +14,7 @@ import pytest
 
 from goldsmith.engine.warehouses import types
 from goldsmith.engine.warehouses.landing import BadLocation, Landing, WarehouseTable
-from goldsmith.engine.warehouses.layout import BadTargetOption
+from goldsmith.engine.warehouses.redshift.layout import BadTargetOption
 from goldsmith.engine.warehouses.staged import as_json
 from goldsmith.engine.warehouses.statements import create_target
 from goldsmith.engine.warehouses.types import NamesCollide, NameTooLong, TypeNotLoadable, spelt

@@ -15,14 +15,14 @@ def open_warehouse(storage: Storage, type_: str, *, wait_seconds: float = 60.0) 
     settings = storage.settings.warehouses[type_]
     match settings.kind:
         case WarehouseKind.DUCKDB:
-            from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
+            from goldsmith.engine.warehouses.duckdb.warehouse import EmbeddedWarehouse
 
             return EmbeddedWarehouse(storage, settings, wait_seconds=wait_seconds)
         case WarehouseKind.POSTGRES:
-            from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
+            from goldsmith.engine.warehouses.postgres.warehouse import PostgresWarehouse
 
             return PostgresWarehouse(storage, settings)
         case WarehouseKind.REDSHIFT:
-            from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
+            from goldsmith.engine.warehouses.redshift.warehouse import RedshiftWarehouse
 
             return RedshiftWarehouse(storage, settings)

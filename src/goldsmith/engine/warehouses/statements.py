@@ -20,7 +20,7 @@ from goldsmith.engine.warehouses.landing import (
     WarehouseColumn,
     WarehouseTable,
 )
-from goldsmith.engine.warehouses.layout import encoding, layout
+from goldsmith.engine.warehouses.redshift.layout import encoding, layout
 from goldsmith.engine.warehouses.types import warehouse_type
 from goldsmith.planning.resolved_stage import BRONZE_COLUMNS
 from goldsmith.settings.sections import WarehouseKind
