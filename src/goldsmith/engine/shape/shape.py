@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from goldsmith.engine.names import name
+from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.shape.reserved_columns import refuse_reserved
 from goldsmith.engine.shape.transforms.add_columns import add_columns
 from goldsmith.engine.shape.transforms.cast import cast
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.shape.transforms.rename import rename
 from goldsmith.planning.provenance import select_source_file
 from goldsmith.planning.query import (
