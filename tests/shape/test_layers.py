@@ -23,7 +23,8 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(("storage",)),
     frozenset(("catalog",)),
     frozenset(("setup", "http_client")),
-    frozenset(("registry", "settings", "credentials", "logs")),
+    frozenset(("settings", "credentials", "logs")),
+    frozenset(("registry",)),
     frozenset(("errors",)),
 )
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.retry_overrides import RetryOverrides
-from goldsmith.engine.shape.transforms.latest_per_key import rank_in_key
+from goldsmith.engine.shape.latest_per_key import rank_in_key
 from goldsmith.engine.write.destinations.destination import Destination
 from goldsmith.engine.write.destinations.lake import LakeDestination
 from goldsmith.engine.write.destinations.warehouse import WarehouseDestination

@@ -16,8 +16,8 @@ from goldsmith.engine.lake.lake_table import LakeTable, SnapshotMissing
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
 from goldsmith.engine.read.inputs import in_window
+from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.shape.reserved_columns import refuse_ambiguous
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
 from goldsmith.engine.write.destinations.destination import (
     Published,
     Samples,
