@@ -293,7 +293,7 @@ def _write_down(
         used = _use(failure, healed.pair, decision.do.value, decision.because)
         healing.use(journal, used.with_(adjust=decision.adjust), connection=connection)
     for path in decision.files_aside:
-        for set_aside_file in _aside(runtime, failure, path, decision.because):
+        for set_aside_file in _excluded_files(runtime, failure, path, decision.because):
             healing.set_aside(journal, set_aside_file, connection=connection)
     about: dict[str, Any] = {
         "pipeline_id": failure.pipeline_id,
@@ -328,7 +328,7 @@ def _use(failure: Failure, pair: Pair, did: str, because: str) -> HealingUse:
     )
 
 
-def _aside(runtime: Runtime, failure: Failure, path: str, because: str) -> list[FileAside]:
+def _excluded_files(runtime: Runtime, failure: Failure, path: str, because: str) -> list[FileAside]:
     """The excluded file in its current version, once per input of the stage that contains it."""
     from goldsmith.storage.files import list_files
 
