@@ -19,7 +19,8 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     storage                                 object stores, file listings, lake catalogs
     catalog                                 the declared rows and their history
     setup  http_client                      Java and jars on this machine; HTTP requests
-    registry  settings  credentials  logs
+    settings  credentials  logs
+    registry                                plugins found by file name
     errors
 
 Start with `worker/loop.py` (a request), `planning/planner.py` (rows to plan) and `engine/stage.py`

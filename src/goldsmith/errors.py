@@ -83,5 +83,5 @@ def count(number: int, noun: str, plural: str | None = None) -> str:
 
 def one_of(names: Sequence[str], *, most: int = 12) -> str:
     """A list of names short enough to read."""
-    shown = ", ".join(sorted(names)[:most])
+    shown = ", ".join(sorted(names)[:most]) or "none"
     return f"{shown}, … ({len(names)} in all)" if len(names) > most else shown

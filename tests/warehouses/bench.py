@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from goldsmith.engine.names import name
-from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
-from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
+from goldsmith.engine.warehouses.postgres.warehouse import PostgresWarehouse
+from goldsmith.engine.warehouses.redshift.warehouse import RedshiftWarehouse
 from goldsmith.engine.warehouses.server import ServerWarehouse
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.storage.storage import Storage

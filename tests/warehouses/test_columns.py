@@ -12,14 +12,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from goldsmith.engine.warehouses import types
+from goldsmith.engine.warehouses.dialect import WarehouseDialect
+from goldsmith.engine.warehouses.duckdb.dialect import DUCKDB
 from goldsmith.engine.warehouses.landing import BadLocation, Landing, WarehouseTable
-from goldsmith.engine.warehouses.layout import BadTargetOption
+from goldsmith.engine.warehouses.postgres.dialect import POSTGRES
+from goldsmith.engine.warehouses.redshift.dialect import REDSHIFT
+from goldsmith.engine.warehouses.redshift.layout import BadTargetOption
 from goldsmith.engine.warehouses.staged import as_json
 from goldsmith.engine.warehouses.statements import create_target
-from goldsmith.engine.warehouses.types import NamesCollide, NameTooLong, TypeNotLoadable, spelt
+from goldsmith.engine.warehouses.types import NamesCollide, NameTooLong, TypeNotLoadable, is_nested
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, LoadRefused
-from goldsmith.settings.sections import WarehouseKind
 from warehouses.bench import Bench
 
 MOMENT = datetime(2026, 11, 16, 9, 30, 12, 123456, tzinfo=UTC)
@@ -48,7 +50,7 @@ VALUES: dict[str, tuple[Any, ...]] = {
 
 
 def plain(value: Any, type_: str) -> Any:
-    if value is not None and types.is_nested(type_):
+    if value is not None and is_nested(type_):
         value = json.loads(value) if isinstance(value, str) else value
         if type_ == STRUCT:
             # What Redshift makes of a decimal inside JSON is its own business.
@@ -158,10 +160,10 @@ def test_times_are_refused_where_copy_cannot_load_them(warehouse: Bench) -> None
 
 
 @pytest.mark.parametrize("type_", ["interval day to second", "void", "geometry"])
-@pytest.mark.parametrize("kind", list(WarehouseKind))
-def test_types_without_a_place_are_refused(kind: WarehouseKind, type_: str) -> None:
+@pytest.mark.parametrize("kind", [DUCKDB, POSTGRES, REDSHIFT])
+def test_types_without_a_place_are_refused(kind: WarehouseDialect, type_: str) -> None:
     with pytest.raises(TypeNotLoadable) as refused:
-        types.warehouse_type("c", type_, kind)
+        kind.type_of("c", type_)
     assert refused.value.hint
 
 
@@ -176,19 +178,19 @@ def test_types_without_a_place_are_refused(kind: WarehouseKind, type_: str) -> N
     ],
 )
 def test_types_with_words_behind_them(type_: str, expected: tuple[str, ...]) -> None:
-    assert tuple(types.warehouse_type("c", type_, kind) for kind in _KINDS) == expected
+    assert tuple(kind.type_of("c", type_) for kind in _KINDS) == expected
 
 
-_KINDS = (WarehouseKind.DUCKDB, WarehouseKind.POSTGRES, WarehouseKind.REDSHIFT)
+_KINDS = (DUCKDB, POSTGRES, REDSHIFT)
 
 
 def test_names_that_would_be_cut_are_refused() -> None:
-    assert spelt("ü" * 31, WarehouseKind.POSTGRES) == "ü" * 31
-    assert spelt("x" * 500, WarehouseKind.DUCKDB) == "x" * 500
-    assert spelt("Ä" + "X" * 125, WarehouseKind.REDSHIFT) == "Ä" + "x" * 125
-    for name, kind in (("ü" * 32, WarehouseKind.POSTGRES), ("x" * 128, WarehouseKind.REDSHIFT)):
+    assert POSTGRES.spelt("ü" * 31) == "ü" * 31
+    assert DUCKDB.spelt("x" * 500) == "x" * 500
+    assert REDSHIFT.spelt("Ä" + "X" * 125) == "Ä" + "x" * 125
+    for name, kind in (("ü" * 32, POSTGRES), ("x" * 128, REDSHIFT)):
         with pytest.raises(NameTooLong, match="bytes"):
-            spelt(name, kind)
+            kind.spelt(name)
 
 
 def test_columns_that_differ_by_case_only_are_refused(warehouse: Bench) -> None:
@@ -202,16 +204,16 @@ def test_columns_that_differ_by_case_only_are_refused(warehouse: Bench) -> None:
 
 
 def test_locations() -> None:
-    redshift, duckdb = WarehouseKind.REDSHIFT, WarehouseKind.DUCKDB
+    redshift, duckdb = REDSHIFT, DUCKDB
     assert WarehouseTable.at("Gold.Daily", redshift).sql == '"gold"."daily"'
-    assert WarehouseTable.at("daily", WarehouseKind.POSTGRES).sql == '"public"."daily"'
+    assert WarehouseTable.at("daily", POSTGRES).sql == '"public"."daily"'
     assert WarehouseTable.at("daily", duckdb).sql == '"main"."daily"'
     for wrong in ("", "a.b.c", "a.", " .b"):
         with pytest.raises(BadLocation):
             WarehouseTable.at(wrong, duckdb)
 
 
-def layout(kind: WarehouseKind, **options: object) -> str:
+def layout(kind: WarehouseDialect, **options: object) -> str:
     columns = (LoadColumn(name="Country", type="string"), LoadColumn(name="day", type="date"))
     load = Load(
         stage_run_id="try-1",
@@ -228,12 +230,12 @@ def layout(kind: WarehouseKind, **options: object) -> str:
 
 def test_the_layout_of_a_redshift_table() -> None:
     options = {"distkey": "Country", "sortkey": ["day", "Country"], "encode": {"day": "AZ64"}}
-    assert layout(WarehouseKind.REDSHIFT, **options) == (
+    assert layout(REDSHIFT, **options) == (
         'CREATE TABLE "gold"."daily" ("country" varchar(65535), "day" date ENCODE az64)'
         ' DISTSTYLE KEY DISTKEY("country") COMPOUND SORTKEY("day", "country")'
     )
-    assert layout(WarehouseKind.REDSHIFT, diststyle="all").endswith(") DISTSTYLE ALL")
-    assert layout(WarehouseKind.POSTGRES, **options).endswith('"day" date)')
+    assert layout(REDSHIFT, diststyle="all").endswith(") DISTSTYLE ALL")
+    assert layout(POSTGRES, **options).endswith('"day" date)')
 
 
 @pytest.mark.parametrize(
@@ -248,7 +250,7 @@ def test_the_layout_of_a_redshift_table() -> None:
 )
 def test_options_that_no_table_can_have(options: dict[str, object]) -> None:
     with pytest.raises(BadTargetOption) as refused:
-        layout(WarehouseKind.REDSHIFT, **options)
+        layout(REDSHIFT, **options)
     assert refused.value.hint
 
 
@@ -268,6 +270,7 @@ def test_json_is_as_sparks() -> None:
 
 def test_the_page_lists_every_type() -> None:
     page = (Path(__file__).parents[2] / "docs" / "warehouses.md").read_text()
-    for spark, (duckdb, postgres, redshift) in types.SCALARS.items():
+    for spark, duckdb in DUCKDB.types.items():
+        postgres, redshift = POSTGRES.types[spark], REDSHIFT.types[spark]
         there = f"| {spark} | {duckdb} | {postgres} | {redshift or 'refused'} |"
         assert there in page.replace("`", ""), there

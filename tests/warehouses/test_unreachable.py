@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from goldsmith.engine.warehouses.answers import LoadCancelled, failure
-from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
+from goldsmith.engine.warehouses.duckdb.warehouse import EmbeddedWarehouse
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.engine.warehouses.server import ServerWarehouse
 from goldsmith.engine.warehouses.warehouse import (
@@ -78,7 +78,7 @@ def test_a_load_waits_for_the_file_and_says_so_once(
             assert held.stdin is not None
             held.stdin.close()
 
-    logger, release = logging.getLogger("goldsmith.engine.warehouses.embedded"), Release()
+    logger, release = logging.getLogger("goldsmith.engine.warehouses.duckdb.warehouse"), Release()
     logger.addHandler(release)
     try:
         order = duckdb.order(duckdb.table(), [(1, "a")], ITEMS)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from goldsmith.catalog.options import SOURCE, STAGE, TARGET, Option
+from goldsmith.catalog.transforms import transforms_in_order
 from pages.markdown import code, filled, table
 
 
 def page() -> str:
-    parts = {"sources": SOURCE, "stages": STAGE, "targets": TARGET}
+    transforms = [
+        Option(name=name, type=t.type, default="none", doc=t.doc, example=t.example)
+        for name, t in transforms_in_order()
+    ]
+    stages = sorted((*STAGE, *transforms), key=lambda option: option.name)
+    parts = {"sources": SOURCE, "stages": stages, "targets": TARGET}
     return filled("options.md", {name: _listed(options) for name, options in parts.items()})
 
 

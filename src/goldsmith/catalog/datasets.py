@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from goldsmith.catalog.columns import key, mapping, text
+from goldsmith.catalog.file_formats import FORMATS
 from goldsmith.catalog.rows import Row, table
+from goldsmith.settings.warehouse_kinds import shipped_types
 
 #: The known values of a source's file_format; another value is a finding.
-FILE_FORMATS = ("avro", "csv", "json", "jsonl", "orc", "parquet", "text", "tsv")
+FILE_FORMATS = FORMATS.shipped()
 #: The known values of a target's type: `s3` and `iceberg` are lake tables, the others warehouses.
 LAKE_TYPES = ("s3", "iceberg")
-WAREHOUSE_TYPES = ("redshift", "postgres", "duckdb")
+WAREHOUSE_TYPES = shipped_types()
 
 
 @table(

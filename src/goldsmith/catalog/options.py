@@ -16,28 +16,8 @@ class Option:
     example: str
 
 
+#: Beside these, every transform has a key: the files of `engine/shape/transforms`.
 STAGE = (
-    Option(
-        name="add_columns",
-        type="mapping of a column to a Spark SQL expression",
-        default="none",
-        doc="Columns that are computed and added, after `cast`.",
-        example="{day: to_date(ordered_at)}",
-    ),
-    Option(
-        name="cast",
-        type="mapping of a column to a Spark SQL type",
-        default="none",
-        doc="Columns that get another type, after `rename`; a value that does not fit fails.",
-        example="{amount: 'decimal(12,2)'}",
-    ),
-    Option(
-        name="deduplicate",
-        type="mapping with `keys` and `newest_by`",
-        default="none",
-        doc="Keeps only the newest of the rows of one load with equal keys; the last step.",
-        example="{keys: [order_id], newest_by: updated_at}",
-    ),
     Option(
         name="description",
         type="text",
@@ -79,13 +59,6 @@ STAGE = (
         default="none",
         doc="Remedies that may relax a check or the schema policy of this stage.",
         example="[evolve_schema, quarantine_rows]",
-    ),
-    Option(
-        name="rename",
-        type="mapping of a column to its new name",
-        default="none",
-        doc="Columns that get another name; the first step after the SQL.",
-        example="{cust: customer_id}",
     ),
 )
 

@@ -99,7 +99,8 @@ class Pipeline(Row):
     )
     schedule: str | None = text(
         default=None,
-        doc="A cron line with a time zone, `every 15m`, `after: pipeline`, `after: dataset:ID`, "
+        doc="A cron line in UTC or with a time zone (`0 6 * * * Europe/Zurich`), `every 15m`, "
+        "`after: pipeline`, `after: dataset:ID`, "
         "`on arrival`; unset: only when requested.",
     )
     owner: str | None = text(default=None, doc="Who owns it; incidents name the owner.")

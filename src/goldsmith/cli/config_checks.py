@@ -15,12 +15,13 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from goldsmith.credentials import is_reference, library
+from goldsmith.engine.warehouses.open import WAREHOUSES
+from goldsmith.engine.warehouses.warehouse import Probing, WarehouseKind
 from goldsmith.errors import GoldsmithError
 from goldsmith.runtime import Runtime, with_password
 from goldsmith.settings.sections import (
     LakeCatalog,
     StorageKind,
-    WarehouseKind,
     WarehouseSettings,
     sqlite_file,
 )
@@ -82,10 +83,12 @@ def _probes(runtime: Runtime) -> Iterator[Probe]:
             hint="See the settings under [storage], and 'lake.warehouse' and 'staging.folder'.",
         )
     for type_, warehouse in settings.warehouses.items():
-        if type_ == "redshift" or warehouse.kind is not WarehouseKind.DUCKDB:
+        kind = WAREHOUSES.get(warehouse.kind)
+        # All types share the embedded file: it is tried once.
+        if type_ == "redshift" or not kind.is_embedded:
             yield Probe(
                 name=f"warehouse {type_}",
-                look=partial(_warehouse, runtime, warehouse),
+                look=partial(_warehouse, runtime, kind, warehouse),
                 hint=f"See the settings under [warehouses.{type_}].",
             )
     yield Probe(
@@ -217,66 +220,10 @@ def _client(runtime: Runtime, service: str, endpoint: str | None) -> Any:
     )
 
 
-def _warehouse(runtime: Runtime, warehouse: WarehouseSettings) -> str:
-    match warehouse.kind:
-        case WarehouseKind.DUCKDB:
-            return _duckdb(warehouse.path)
-        case WarehouseKind.POSTGRES:
-            connection = _postgres(runtime, warehouse)
-        case WarehouseKind.REDSHIFT:
-            connection = _redshift(runtime, warehouse)
-    connection.close()
-    address = f"{warehouse.host}:{warehouse.port}/{warehouse.database}"
-    return f"{warehouse.kind} at {address} as {warehouse.user or 'the default user'}"
-
-
-def _duckdb(file: Path) -> str:
-    import duckdb
-
-    if not file.exists():
-        _folder(file.parent)
-        return f"duckdb {file} (will be made)"
-    try:
-        duckdb.connect(str(file), read_only=True).close()
-    except duckdb.IOException as error:
-        if "lock" not in str(error):
-            raise
-        return f"duckdb {file}, in use by another process now"
-    return f"duckdb {file}"
-
-
-def _postgres(runtime: Runtime, warehouse: WarehouseSettings) -> Any:
-    psycopg = library("psycopg", extra="postgres")
-    more: dict[str, str] = {}
-    if warehouse.ssl is not None:
-        more["sslmode"] = "require" if warehouse.ssl else "disable"
-    return psycopg.connect(
-        host=warehouse.host,
-        port=warehouse.port,
-        dbname=warehouse.database,
-        user=warehouse.user,
-        password=_password(runtime, warehouse),
-        connect_timeout=SECONDS,
-        **more,
-    )
-
-
-def _redshift(runtime: Runtime, warehouse: WarehouseSettings) -> Any:
-    redshift_connector = library("redshift_connector", extra="aws")
-    return redshift_connector.connect(
-        host=warehouse.host,
-        port=warehouse.port,
-        database=warehouse.database,
-        user=warehouse.user,
-        password=_password(runtime, warehouse) or "",
-        ssl=warehouse.ssl is not False,
-        timeout=SECONDS,
-    )
-
-
-def _password(runtime: Runtime, warehouse: WarehouseSettings) -> str | None:
+def _warehouse(runtime: Runtime, kind: WarehouseKind, warehouse: WarehouseSettings) -> str:
     reference = warehouse.password
-    return None if reference is None else runtime.secrets.resolve(reference).reveal()
+    password = None if reference is None else runtime.secrets.resolve(reference).reveal()
+    return kind.probe(warehouse, Probing(password=password, seconds=SECONDS, try_folder=_folder))
 
 
 def _lake(runtime: Runtime) -> str:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
+from goldsmith.catalog.transforms import transforms_of
 from goldsmith.planning.query import query_of, statement_of, table_name
 from goldsmith.planning.stage_context import StageContext
 
@@ -87,14 +88,8 @@ def provenance_of(query: exp.Query, dataset: str) -> Provenance:
 
 def keeps_time(context: StageContext, column: str) -> bool:
     """The stage passes a time column of its first input on unchanged, under the same name."""
-    changed = context.stage.options
-    if _options_change_it({**changed, "cast": None}, column.lower()):
+    if _options_change_it(context.stage.options, column.lower(), but_same_time=True):
         return False
-    casts = changed.get("cast")
-    for cast, type_ in casts.items() if isinstance(casts, Mapping) else ():
-        # A cast to a date drops the time of day.
-        if str(cast).lower() == column.lower() and not str(type_).lower().startswith("timestamp"):
-            return False
     if context.resolved.sql is None:
         return True
     query, _writes = query_of(statement_of(context.resolved.sql, context.resolved.dialect))
@@ -113,16 +108,18 @@ def select_source_file(query: exp.Query, dataset: str) -> bool:
     return True
 
 
-def _options_change_it(options: Mapping[str, object], column: str) -> bool:
-    """A declarative option adds, casts or renames a column of that name."""
-    for option in ("rename", "cast", "add_columns"):
-        value = options.get(option)
-        if isinstance(value, Mapping):
-            names = {str(name).lower() for name in value}
-            if option == "rename":
-                names |= {str(name).lower() for name in value.values()}
-            if column in names:
-                return True
+def _options_change_it(
+    options: Mapping[str, object], column: str, *, but_same_time: bool = False
+) -> bool:
+    """A transform changes a column of that name, or with `but_same_time` its time."""
+    for transform, value in transforms_of(options):
+        try:
+            changed = {name.lower() for name in transform.changes(value)}
+            is_same_time = but_same_time and transform.keeps_time(value, column)
+        except (AttributeError, TypeError):  # the value has a wrong type, which is a finding
+            continue
+        if column in changed and not is_same_time:
+            return True
     return False
 
 

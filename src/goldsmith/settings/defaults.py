@@ -16,16 +16,11 @@ from goldsmith.settings.sections import (
     LakeCatalog,
     LakeIO,
     StorageKind,
-    WarehouseKind,
     specs,
 )
+from goldsmith.settings.warehouse_kinds import EMBEDDED_KIND, KINDS
 
-_PORTS = {WarehouseKind.POSTGRES: 5432, WarehouseKind.REDSHIFT: 5439}
 _URL_PARTS = ("host", "port", "database", "user")
-_NEEDED = {
-    WarehouseKind.POSTGRES: ("host", "database"),
-    WarehouseKind.REDSHIFT: ("host", "database", "user"),
-}
 
 
 def catalog_url(project: Path) -> str:
@@ -108,10 +103,9 @@ def _fill_storage(values: Filled, home: Path, environ: Mapping[str, str]) -> Non
 def _fill_warehouse(values: Filled, type_: str, parts: Mapping[str, Any], home: Path) -> None:
     section = f"warehouses.{type_}"
     elsewhere = values[f"{section}.url"] or values[f"{section}.host"]
-    own = WarehouseKind(type_) if elsewhere else WarehouseKind.DUCKDB
-    values.set_default(f"{section}.kind", own)
+    values.set_default(f"{section}.kind", type_ if elsewhere else EMBEDDED_KIND)
     values.set_default(f"{section}.path", home / "warehouse.duckdb")
-    values.set_default(f"{section}.port", _PORTS.get(values[f"{section}.kind"]))
+    values.set_default(f"{section}.port", KINDS.get(values[f"{section}.kind"]).default_port)
     for part, value in parts.items():
         values.set_default(f"{section}.{part}", value, f"{section}.url")
     values.set_default(f"{section}.staging", values["staging.folder"], "staging.folder")
@@ -135,10 +129,11 @@ def missing(values: Filled, environment: str) -> list[str]:
     for type_ in WAREHOUSES:
         section = f"warehouses.{type_}"
         kind = values[f"{section}.kind"]
-        for part in _NEEDED.get(kind, ()):
+        needs = KINDS.get(kind)
+        for part in needs.required:
             if f"{section}.url" not in values.raw.refused:
                 needed[f"{section}.{part}"] = f"a {kind} warehouse needs it"
-        if kind is WarehouseKind.REDSHIFT and not values[f"{section}.staging"].startswith("s3:"):
+        if needs.stages_on_s3 and not values[f"{section}.staging"].startswith("s3:"):
             needed[f"{section}.staging"] = "COPY reads from an s3:// prefix"
     if values["storage.kind"] is StorageKind.S3 and values["lake.catalog"] is not LakeCatalog.REST:
         needed["lake.warehouse"] = "tables on S3 need an s3:// prefix"

@@ -12,6 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from goldsmith.registry import Registry
+from goldsmith.settings.warehouse_kinds import KINDS, shipped_types
+
 
 class SettingKind(StrEnum):
     """The type of a setting's value."""
@@ -34,14 +37,6 @@ class StorageKind(StrEnum):
 
     FOLDER = "folder"
     S3 = "s3"
-
-
-class WarehouseKind(StrEnum):
-    """The database behind a warehouse type."""
-
-    DUCKDB = "duckdb"
-    POSTGRES = "postgres"
-    REDSHIFT = "redshift"
 
 
 class LakeCatalog(StrEnum):
@@ -82,6 +77,8 @@ class SettingSpec:
     doc: str
     kind: SettingKind
     choices: type[StrEnum] | None = None
+    #: The name of a plugin.
+    plugins: Registry[Any] | None = None
     default: object = None
     #: The prefix of a free table's keys that may also be written directly in the section.
     begins: str = ""
@@ -145,9 +142,9 @@ class StorageSettings:
 class WarehouseSettings:
     """The database behind a target's type in this environment."""
 
-    kind: WarehouseKind = setting(
+    kind: str = setting(
         "duckdb, postgres or redshift; unset: the type's own if url or host is set, else duckdb.",
-        choices=WarehouseKind,
+        plugins=KINDS,
     )
     url: str | None = setting("host, port, database and user in one.", SettingKind.URL)
     host: str | None = setting("The server of postgres or redshift.")
@@ -281,7 +278,7 @@ class LogsSettings:
     file: Path | None = setting("Unset: standard error.", SettingKind.PATH)
 
 
-WAREHOUSES = ("redshift", "postgres", "duckdb")
+WAREHOUSES = shipped_types()
 
 #: Section → its class, in the order of the documentation.
 SECTIONS: Mapping[str, type] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -74,10 +74,12 @@ def _of_text(text: str, spec: SettingSpec, project: Path) -> Any:
     if spec.choices is not None:
         known = [choice.value for choice in spec.choices]
         if text not in known:
-            guess = nearest(text, known)
-            meant = f"; did you mean '{guess}'?" if guess else ""
-            raise ValueError(f"must be one of {', '.join(known)}, not {_short(text)}{meant}")
+            raise ValueError(_not_one_of(text, known))
         return spec.choices(text)
+    if spec.plugins is not None:
+        if text not in spec.plugins:
+            raise ValueError(_not_one_of(text, spec.plugins.names()))
+        return text
     if not text.strip():
         raise ValueError("is empty")
     match spec.kind:
@@ -92,6 +94,12 @@ def _of_text(text: str, spec: SettingSpec, project: Path) -> Any:
         case SettingKind.SECRET:
             return _reference(text, project)
     return text
+
+
+def _not_one_of(text: str, known: Sequence[str]) -> str:
+    guess = nearest(text, known)
+    meant = f"; did you mean '{guess}'?" if guess else ""
+    return f"must be one of {', '.join(known)}, not {_short(text)}{meant}"
 
 
 def _sqlite_of_project(url: str, project: Path) -> str:

@@ -77,6 +77,8 @@ def after_error(
     The stage run is not recorded as failed: the next run of the target settles it. The attempt
     still counts against the retry policy.
     """
+    if request.options.get("limit") is not None:
+        return None  # a trial run is not retried
     journal = runtime.journal
     ended = runs.recent_runs(journal, request_id=request.request_id, most=None)
     newest = [run for run in ended if run.run_id not in request.run_ids]
@@ -291,7 +293,7 @@ def _write_down(
         used = _use(failure, healed.pair, decision.do.value, decision.because)
         healing.use(journal, used.with_(adjust=decision.adjust), connection=connection)
     for path in decision.files_aside:
-        for set_aside_file in _aside(runtime, failure, path, decision.because):
+        for set_aside_file in _excluded_files(runtime, failure, path, decision.because):
             healing.set_aside(journal, set_aside_file, connection=connection)
     about: dict[str, Any] = {
         "pipeline_id": failure.pipeline_id,
@@ -326,7 +328,7 @@ def _use(failure: Failure, pair: Pair, did: str, because: str) -> HealingUse:
     )
 
 
-def _aside(runtime: Runtime, failure: Failure, path: str, because: str) -> list[FileAside]:
+def _excluded_files(runtime: Runtime, failure: Failure, path: str, because: str) -> list[FileAside]:
     """The excluded file in its current version, once per input of the stage that contains it."""
     from goldsmith.storage.files import list_files
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
+from goldsmith.engine.warehouses.duckdb.warehouse import EmbeddedWarehouse
 from goldsmith.journal import incidents, requests, runs
 from goldsmith.worker import loop
 from spark.engine.conftest import Bench

@@ -11,7 +11,6 @@ from psycopg.conninfo import conninfo_to_dict
 
 from goldsmith.engine.session.cancel import tasks_left
 from goldsmith.journal import requests
-from goldsmith.settings.sections import WarehouseKind
 from goldsmith.worker import loop
 from spark.engine.conftest import Function
 from spark.engine.stopping import LONG, MEND, QUICK, Stopping
@@ -149,7 +148,7 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     parameters = conninfo_to_dict(url)
     stopping.with_warehouse(
         "redshift",
-        kind=WarehouseKind.POSTGRES,
+        kind="postgres",
         host=parameters["host"],
         port=int(parameters["port"] or 0),
         user=parameters["user"],

@@ -12,17 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Source
-from goldsmith.engine.read import columnar, delimited, json_records, schemas
-from goldsmith.engine.read.errors import (
-    BadSchema,
-    DuplicateColumns,
-    EncodingUnsupported,
-    as_reading_error,
-)
-from goldsmith.engine.read.file_sniffing import encoding_of
+from goldsmith.catalog.file_formats import FORMATS
+from goldsmith.engine.read import schemas
+from goldsmith.engine.read.errors import DuplicateColumns, as_reading_error
 from goldsmith.engine.read.malformed import REASON, TEXT, raised
 from goldsmith.engine.read.reading import CORRUPT, Reading
-from goldsmith.engine.read.source_file import SOURCE_FILE, source_file
+from goldsmith.engine.read.source_file import SOURCE_FILE
 from goldsmith.engine.read.widening import doubled, doubled_in
 from goldsmith.storage.files import ListedFile
 from goldsmith.storage.storage import Storage
@@ -90,7 +85,8 @@ def read_files(
         reading = Reading.of(spark, source, files, storage)
         columns = schemas.infer(spark, source, files, storage) if schema is None else schema
         _refuse_doubled(source, columns)
-        rows = _read(reading, columns) if reading.files else _nothing(spark, columns)
+        read = FORMATS.get(reading.format).read
+        rows = read(reading, columns) if reading.files else _nothing(spark, columns)
     except Exception as error:
         known = as_reading_error(error, files)
         if known is None or known is error:
@@ -100,36 +96,6 @@ def read_files(
     if may_be_malformed and reading.fails_fast:
         rows = rows.withColumn(TEXT, raised())
     return _found(rows, schema, may_be_malformed=may_be_malformed)
-
-
-def _read(reading: Reading, schema: StructType) -> DataFrame:
-    match reading.format:
-        case "csv" | "tsv":
-            return delimited.read(reading, schema)
-        case "json" | "jsonl":
-            return json_records.read(reading, schema)
-        case "text":
-            return _text(reading, schema)
-        case _:
-            return columnar.read(reading, schema)
-
-
-def _text(reading: Reading, schema: StructType) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    if [field.dataType.simpleString() for field in schema.fields] != ["string"]:
-        location = f"source '{reading.source.source_id}'"
-        raise BadSchema(place=location, cause="files of text have one column, a STRING.")
-    if encoding_of(reading) != "utf-8":
-        reason = "files of text are read as UTF-8"
-        encoding = reading.options.get("encoding", "charset") or ""
-        raise EncodingUnsupported(source=reading.source.source_id, encoding=encoding, reason=reason)
-    raw = reading.reader().format("text").load(reading.addresses())
-    return raw.select(
-        F.col("value").alias(schema.names[0]),
-        *reading.partitions(raw, ["value"]),
-        source_file(raw, reading.files, reading.storage),
-    )
 
 
 def _refuse_doubled(source: Source, schema: StructType) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from goldsmith.catalog.datasets import FILE_FORMATS, Source
+from goldsmith.catalog.datasets import Source
+from goldsmith.catalog.file_formats import FORMATS
 from goldsmith.engine.names import name
 from goldsmith.engine.read.errors import FileTruncated, FormatUnknown
 from goldsmith.errors import nearest
@@ -24,17 +26,7 @@ CORRUPT = "_goldsmith_corrupt"
 #: Compression that Hadoop recognises by a file's extension.
 COMPRESSED = ("gz", "bz2", "zst", "snappy", "lz4", "deflate")
 _NOT_OPENED = ("zip", "7z", "xz", "tar", "tgz", "rar", "br", "lzo", "gzip")
-_ENDINGS = {
-    **{file_format: file_format for file_format in FILE_FORMATS},
-    "ndjson": "jsonl",
-    "tab": "tsv",
-    "txt": "text",
-    "log": "text",
-    "pq": "parquet",
-}
 _PATTERN = re.compile(r"[{}\[\]*?\\]")
-#: Formats that always have a header or a footer: an empty file is invalid.
-COLUMNAR = ("avro", "orc", "parquet")
 
 
 class Options:
@@ -91,7 +83,7 @@ class Reading:
         """The reading of files by the format and options of their source."""
         file_format = format_of(source, files)
         full = tuple(file for file in files if file.size > 0)
-        if file_format in COLUMNAR and len(full) < len(files):
+        if FORMATS.get(file_format).refuses_empty_files and len(full) < len(files):
             empty = next(file for file in files if file.size == 0)
             raise FileTruncated(file=empty.path, cause="it has no bytes at all.")
         return cls(
@@ -157,8 +149,8 @@ def format_of(source: Source, files: Sequence[ListedFile]) -> str:
 
 def _declared_format(source: Source) -> str:
     file_format = str(source.file_format).lower()
-    if file_format not in FILE_FORMATS:
-        meant = nearest(file_format, FILE_FORMATS)
+    if file_format not in FORMATS:
+        meant = nearest(file_format, FORMATS.names())
         meant = f" Did you mean {meant}?" if meant else ""
         reason = f"file_format is '{source.file_format}'.{meant}"
         raise FormatUnknown(source=source.source_id, reason=reason)
@@ -175,10 +167,16 @@ def _format_of_file(source: Source, file: ListedFile) -> str:
         return _declared_format(source)
     if ending in COMPRESSED:
         ending = last.removesuffix(f".{ending}").rpartition(".")[2]
-    if ending not in _ENDINGS:
+    if ending not in _endings():
         reason = f"the name of {file.path} does not end in one."
         raise FormatUnknown(source=source.source_id, reason=reason)
-    return _ENDINGS[ending]
+    return _endings()[ending]
+
+
+@cache
+def _endings() -> Mapping[str, str]:
+    """The format of each file ending: a format's name, or another ending that it declares."""
+    return {ending: name for name, known in FORMATS.all() for ending in (name, *known.endings)}
 
 
 def compression_of(file: ListedFile) -> str | None:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.catalog.datasets import Source
-from goldsmith.engine.read import columnar, delimited, glue, json_records
+from goldsmith.catalog.file_formats import FORMATS
+from goldsmith.engine.read import glue
 from goldsmith.engine.read.errors import BadSchema, DuplicateColumns, as_reading_error, type_unknown
 from goldsmith.engine.read.reading import Reading
-from goldsmith.engine.read.spark_types import of_ddl, plain, readable
+from goldsmith.engine.read.spark_types import of_ddl, readable
 from goldsmith.engine.read.widening import merge_inferred as merge_inferred
 from goldsmith.errors import GoldsmithError
 from goldsmith.logs import line
@@ -76,23 +77,16 @@ def infer(
     spark: SparkSession, source: Source, files: Sequence[ListedFile], storage: Storage
 ) -> StructType:
     """The columns of these files, with types from their format or their values."""
-    from pyspark.sql.types import StructField, StructType
+    from pyspark.sql.types import StructType
 
     if not files:
         return StructType([])
     try:
         reading = Reading.of(spark, source, files, storage)
-        if reading.format == "text":
-            return StructType([StructField("value", plain("string"))])
-        if not reading.files:
+        file_format = FORMATS.get(reading.format)
+        if not reading.files and not file_format.has_fixed_columns:
             return StructType([])
-        match reading.format:
-            case "csv" | "tsv":
-                return readable(delimited.infer(reading))
-            case "json" | "jsonl":
-                return readable(json_records.infer(reading))
-            case _:
-                return readable(columnar.infer(reading))
+        return readable(file_format.infer(reading))
     except Exception as error:
         known: GoldsmithError | None = _doubled(error, source) or type_unknown(error, files)
         known = known or as_reading_error(error, files)

@@ -16,12 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
+from goldsmith.catalog.transforms import transforms_of
 from goldsmith.engine.names import name
 from goldsmith.engine.shape.reserved_columns import refuse_reserved
-from goldsmith.engine.shape.transforms.add_columns import add_columns
-from goldsmith.engine.shape.transforms.cast import cast
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
-from goldsmith.engine.shape.transforms.rename import rename
 from goldsmith.planning.provenance import select_source_file
 from goldsmith.planning.query import (
     as_written,
@@ -168,15 +165,10 @@ def _fully_named(query: exp.Query, views: Mapping[str, str]) -> list[tuple[exp.C
 
 
 def _by_options(rows: DataFrame, options: Mapping[str, Any]) -> DataFrame:
-    """Apply the transforms of the stage's options, always in this order."""
-    if option := options.get("rename"):
-        rows = rename(rows, columns=option)
-    if option := options.get("cast"):
-        rows = cast(rows, columns=option)
-    if option := options.get("add_columns"):
-        rows = add_columns(rows, columns=option)
-    if option := options.get("deduplicate"):
-        rows = latest_per_key(rows, keys=option["keys"], newest_by=option.get("newest_by"))
+    """Apply the transforms of the stage's options, always in the order of their positions."""
+    for transform, value in transforms_of(options):
+        if value:
+            rows = transform.apply(rows, value)
     return rows
 
 

@@ -9,24 +9,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from goldsmith.engine.names import name
-from goldsmith.engine.warehouses.types import (
-    NamesCollide,
-    is_nested,
-    is_variant,
-    spelt,
-    warehouse_type,
-)
+from goldsmith.engine.warehouses.dialect import WarehouseDialect
+from goldsmith.engine.warehouses.types import NamesCollide, is_nested
 from goldsmith.engine.warehouses.warehouse import Load
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.resolved_stage import SCD2_COLUMNS
-from goldsmith.settings.sections import WarehouseKind
 
 #: The validity columns of scd2.
 FROM, TO, CURRENT = SCD2_COLUMNS
 #: The schema of the ledger and of staging tables.
 OWN_SCHEMA = "goldsmith"
 
-_DEFAULT_SCHEMA = {WarehouseKind.DUCKDB: "main"}
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 
@@ -66,37 +59,37 @@ class KeyMissing(GoldsmithError):
 class WarehouseTable:
     """A table of a warehouse; a temporary one has no schema."""
 
-    kind: WarehouseKind
+    dialect: WarehouseDialect
     schema: str | None
     table: str
 
     @classmethod
-    def at(cls, location: str, kind: WarehouseKind) -> WarehouseTable:
+    def at(cls, location: str, dialect: WarehouseDialect) -> WarehouseTable:
         """The table a target's location names."""
         parts = location.split(".")
         if len(parts) > 2 or not all(part.strip() for part in parts):
             raise BadLocation(location=location)
-        names = [spelt(part, kind) for part in parts]
-        schema = names[0] if len(names) == 2 else _DEFAULT_SCHEMA.get(kind, "public")
-        return cls(kind=kind, schema=schema, table=names[-1])
+        names = [dialect.spelt(part) for part in parts]
+        schema = names[0] if len(names) == 2 else dialect.default_schema
+        return cls(dialect=dialect, schema=schema, table=names[-1])
 
     @classmethod
-    def staging(cls, stage_run_id: str, kind: WarehouseKind) -> WarehouseTable:
+    def staging(cls, stage_run_id: str, dialect: WarehouseDialect) -> WarehouseTable:
         """The staging table of a load."""
         # The digest keeps apart ids that differ only in replaced characters.
         digest = hashlib.blake2b(stage_run_id.encode(), digest_size=4).hexdigest()
         plain = _NOT_PLAIN.sub("_", stage_run_id.lower())[:40]
-        schema = None if kind is WarehouseKind.DUCKDB else OWN_SCHEMA
-        return cls(kind=kind, schema=schema, table=f"load_{plain}_{digest}")
+        schema = None if dialect.has_temporary_staging else OWN_SCHEMA
+        return cls(dialect=dialect, schema=schema, table=f"load_{plain}_{digest}")
 
     @property
     def sql(self) -> str:
         parts = (self.table,) if self.schema is None else (self.schema, self.table)
-        return name(*parts, dialect=self.kind)
+        return name(*parts, dialect=self.dialect.name)
 
     def column(self, column: str) -> str:
         # Redshift allows no alias for the table of a DELETE, so the table name qualifies it.
-        return name(self.table, column, dialect=self.kind)
+        return name(self.table, column, dialect=self.dialect.name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,7 +109,7 @@ class WarehouseColumn:
 class Landing:
     """A load with its tables, columns and options as the warehouse names them."""
 
-    kind: WarehouseKind
+    dialect: WarehouseDialect
     mode: str
     target: WarehouseTable
     staging: WarehouseTable
@@ -129,11 +122,11 @@ class Landing:
 
     @classmethod
     def of(
-        cls, load: Load, kind: WarehouseKind, table_columns: Mapping[str, str] | None
+        cls, load: Load, dialect: WarehouseDialect, table_columns: Mapping[str, str] | None
     ) -> Landing:
         """The landing of a load; `table_columns` is None if there is no table yet."""
-        names = _names([column.name for column in load.columns], table_columns or {}, kind)
-        staging = WarehouseTable.staging(load.stage_run_id, kind)
+        names = _names([column.name for column in load.columns], table_columns or {}, dialect)
+        staging = WarehouseTable.staging(load.stage_run_id, dialect)
         columns = [
             _column(names[column.name], column.name, column.type, staging)
             for column in load.columns
@@ -146,9 +139,9 @@ class Landing:
         if load.mode == "scd2":
             columns += _validity(load, names, staging)
         return cls(
-            kind=kind,
+            dialect=dialect,
             mode=load.mode,
-            target=WarehouseTable.at(load.location, kind),
+            target=WarehouseTable.at(load.location, dialect),
             staging=staging,
             columns=tuple(columns),
             keys=tuple(names[key] for key in load.keys),
@@ -164,16 +157,16 @@ class Landing:
 
 
 def _names(
-    given: Sequence[str], table_columns: Mapping[str, str], kind: WarehouseKind
+    given: Sequence[str], table_columns: Mapping[str, str], dialect: WarehouseDialect
 ) -> dict[str, str]:
     """The warehouse name of each column: the table's spelling, else the warehouse's."""
     known = {column.lower(): column for column in table_columns}
-    names = {n: n if n in table_columns else known.get(n.lower(), spelt(n, kind)) for n in given}
+    names = {n: n if n in table_columns else known.get(n.lower(), dialect.spelt(n)) for n in given}
     taken: dict[str, str] = {}
     for given_name, warehouse_name in names.items():
-        same = warehouse_name if kind is WarehouseKind.POSTGRES else warehouse_name.lower()
+        same = warehouse_name if dialect.tells_case_apart else warehouse_name.lower()
         if same in taken:
-            raise NamesCollide(names=(taken[same], given_name), warehouse=str(kind))
+            raise NamesCollide(names=(taken[same], given_name), warehouse=dialect.name)
         taken[same] = given_name
     return names
 
@@ -181,12 +174,8 @@ def _names(
 def _column(
     warehouse_name: str, given: str, type_: str, staging: WarehouseTable
 ) -> WarehouseColumn:
-    kind, value = staging.kind, staging.column(warehouse_name)
-    found = warehouse_type(given, type_, kind)
-    staged = found
-    if is_variant(type_) and kind is WarehouseKind.REDSHIFT:
-        # COPY would load JSON text from Parquet into a SUPER as one string.
-        staged, value = warehouse_type(given, "string", kind), f"JSON_PARSE({value})"
+    found = staging.dialect.type_of(given, type_)
+    staged, value = staging.dialect.staged_type(given, type_, staging.column(warehouse_name))
     return WarehouseColumn(
         name=warehouse_name, type=found, staged_type=staged, value=value, is_nested=is_nested(type_)
     )
@@ -196,8 +185,7 @@ def _validity(
     load: Load, names: Mapping[str, str], staging: WarehouseTable
 ) -> list[WarehouseColumn]:
     """The validity columns of scd2 that the staged rows do not have."""
-    kind = staging.kind
-    moment = warehouse_type(FROM, "timestamp", kind)
+    moment = staging.dialect.type_of(FROM, "timestamp")
     missing: list[WarehouseColumn] = []
     if FROM not in names:
         if load.watermark is None:
@@ -209,6 +197,6 @@ def _validity(
             WarehouseColumn(name=TO, type=moment, staged_type=None, value=f"CAST(NULL AS {moment})")
         )
     if CURRENT not in names:
-        boolean = warehouse_type(CURRENT, "boolean", kind)
+        boolean = staging.dialect.type_of(CURRENT, "boolean")
         missing.append(WarehouseColumn(name=CURRENT, type=boolean, staged_type=None, value="TRUE"))
     return missing

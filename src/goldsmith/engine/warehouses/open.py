@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from goldsmith.engine.warehouses.warehouse import Warehouse
-from goldsmith.settings.sections import WarehouseKind
+from goldsmith.engine.warehouses.warehouse import Warehouse, WarehouseKind
+from goldsmith.registry import Registry
+from goldsmith.settings.warehouse_kinds import PACKAGE
 from goldsmith.storage.storage import Storage
+
+WAREHOUSES: Registry[WarehouseKind] = Registry(
+    "kind of warehouse", package=PACKAGE, kind=WarehouseKind, file="kind"
+)
 
 
 def open_warehouse(storage: Storage, type_: str, *, wait_seconds: float = 60.0) -> Warehouse:
@@ -13,16 +18,4 @@ def open_warehouse(storage: Storage, type_: str, *, wait_seconds: float = 60.0) 
     `wait_seconds` limits the wait for a DuckDB file that another process has open.
     """
     settings = storage.settings.warehouses[type_]
-    match settings.kind:
-        case WarehouseKind.DUCKDB:
-            from goldsmith.engine.warehouses.embedded import EmbeddedWarehouse
-
-            return EmbeddedWarehouse(storage, settings, wait_seconds=wait_seconds)
-        case WarehouseKind.POSTGRES:
-            from goldsmith.engine.warehouses.postgresql import PostgresWarehouse
-
-            return PostgresWarehouse(storage, settings)
-        case WarehouseKind.REDSHIFT:
-            from goldsmith.engine.warehouses.redshift import RedshiftWarehouse
-
-            return RedshiftWarehouse(storage, settings)
+    return WAREHOUSES.get(settings.kind).open(storage, settings, wait_seconds)

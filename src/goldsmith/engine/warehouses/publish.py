@@ -8,19 +8,13 @@ from typing import Any, Protocol
 
 from goldsmith.engine.shape.watermarks import WatermarkNotComparable
 from goldsmith.engine.warehouses import statements
+from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
-from goldsmith.engine.warehouses.table_ids import (
-    comment,
-    ensure_table_id,
-    set_comment,
-    table_id,
-)
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded, LoadRefused
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.locations import is_other_table, warehouse_table
 from goldsmith.planning.provenance import SOURCE_FILE
 from goldsmith.planning.rewritten_files import NO_FILE, SOME_WITHOUT_FILE, FileRewritten
-from goldsmith.settings.sections import WarehouseKind
 
 #: Bound values per statement; servers have a limit.
 _FILES_AT_ONCE = 500
@@ -29,7 +23,7 @@ _FILES_AT_ONCE = 500
 class Session(Protocol):
     """An open connection to a warehouse that raises only Goldsmith errors."""
 
-    kind: WarehouseKind
+    dialect: WarehouseDialect
 
     def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Run a statement with bound values; return its rows."""
@@ -102,56 +96,54 @@ class TableReplaced(GoldsmithError):
 
 def columns(session: Session, table: WarehouseTable) -> dict[str, str] | None:
     """A table's columns and types; None if there is no table."""
-    found = session.run(statements.columns_of(session.kind), table.schema, table.table)
+    found = session.run(session.dialect.columns_of, table.schema, table.table)
     return {str(name): str(type_) for name, type_ in found} or None
 
 
 def loaded(session: Session, location: str, stage_run_id: str) -> Loaded | None:
     """The result of a published load, from the ledger; None if it was not published."""
-    if columns(session, statements.ledger(session.kind)) is None:
+    if columns(session, statements.ledger(session.dialect)) is None:
         return None
     found = _ledger_row(session, stage_run_id, location)
     if not found or found[0][0] is None:
         return None
-    now = table_id(session.run, WarehouseTable.at(location, session.kind))
+    now = session.dialect.table_id(session.run, WarehouseTable.at(location, session.dialect))
     return Loaded(stage_run_id=stage_run_id, rows=int(found[0][0]), table_id=now)
 
 
 def _ledger_row(session: Session, stage_run_id: str, location: str) -> list[tuple[Any, ...]]:
     """The ledger rows of a stage run for a table, whatever spelling its location has."""
-    found = session.run(statements.ledger_row(session.kind), stage_run_id)
+    found = session.run(statements.ledger_row(session.dialect), stage_run_id)
     table = warehouse_table(location)
     return [row for row in found if warehouse_table(str(row[1])) == table]
 
 
 def move(session: Session, old: str, new: str) -> None:
     """Rename a table, and its location in the ledger, inside an open transaction."""
-    before, after = WarehouseTable.at(old, session.kind), WarehouseTable.at(new, session.kind)
+    before, after = WarehouseTable.at(old, session.dialect), WarehouseTable.at(new, session.dialect)
     if warehouse_table(old) != warehouse_table(new):
         if columns(session, after) is not None:
             raise TableExists(location=new)
         _make_schema(session, after)
-        is_duckdb = session.kind is WarehouseKind.DUCKDB
-        comment_text = comment(session.run, before) if is_duckdb else None
+        write_table_id = session.dialect.carry_table_id(session.run, before, after)
         for sql in statements.move_table(before, after):
             session.run(sql)
-        if comment_text is not None:  # a copy into another schema loses the comment
-            set_comment(session.run, after, comment_text)
+        write_table_id()
     make_ledger(session)
-    for (location,) in session.run(statements.ledger_locations(session.kind)):
+    for (location,) in session.run(statements.ledger_locations(session.dialect)):
         if warehouse_table(str(location)) == warehouse_table(old):
-            session.run(statements.move_ledger(session.kind), new, location)
+            session.run(statements.move_ledger(session.dialect), new, location)
 
 
 def make_ledger(session: Session) -> None:
     """Create the ledger table if it does not exist."""
-    ledger = statements.ledger(session.kind)
+    ledger = statements.ledger(session.dialect)
     for is_last in (False, False, True):
         if columns(session, ledger) is not None:
             return
         try:
             _make_schema(session, ledger)
-            session.run(statements.create_ledger(session.kind))
+            session.run(statements.create_ledger(session.dialect))
         except LoadRefused:
             # Two first loads may create it at once, and then even IF NOT EXISTS fails.
             if is_last:
@@ -171,11 +163,11 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
     before = _ledger_row(session, load.stage_run_id, load.location)
     if before:
         return _settled(session, before[0][0], load)
-    seen = session.run(statements.highest_token(session.kind), load.location)[0][0]
+    seen = session.run(statements.highest_token(session.dialect), load.location)[0][0]
     if seen is not None and seen > load.token:
         raise Fenced(location=load.location, token=load.token, seen=int(seen))
     table_columns = _make_target(session, landing)
-    now = table_id(session.run, landing.target)
+    now = session.dialect.table_id(session.run, landing.target)
     if load.table_id is not None and is_other_table(load.table_id, now):
         raise TableReplaced(location=load.location)
     if load.from_scratch:
@@ -189,9 +181,9 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
     rows = _write(session, landing, table_columns)
     reach("warehouse-merged")
     session.run(
-        statements.write_ledger(session.kind), load.stage_run_id, load.location, load.token, rows
+        statements.write_ledger(session.dialect), load.stage_run_id, load.location, load.token, rows
     )
-    now = ensure_table_id(session.run, landing.target)
+    now = session.dialect.ensure_table_id(session.run, landing.target)
     reach("warehouse-ledger-written")
     return Loaded(stage_run_id=load.stage_run_id, rows=rows, table_id=now)
 
@@ -216,7 +208,7 @@ def give_up(session: Session, location: str, stage_run_id: str) -> None:
     """Record that an unpublished load must never be published; the ledger is locked."""
     # Otherwise a process that hangs before it creates its staging table could publish later.
     if not _ledger_row(session, stage_run_id, location):
-        session.run(statements.give_up(session.kind), stage_run_id, location)
+        session.run(statements.give_up(session.dialect), stage_run_id, location)
 
 
 def is_given_up(session: Session, load: Load) -> bool:
@@ -227,12 +219,12 @@ def is_given_up(session: Session, load: Load) -> bool:
 def _settled(session: Session, rows: int | None, load: Load) -> Loaded:
     if rows is None:
         raise LoadGivenUp(location=load.location, token=load.token)
-    now = table_id(session.run, WarehouseTable.at(load.location, session.kind))
+    now = session.dialect.table_id(session.run, WarehouseTable.at(load.location, session.dialect))
     return Loaded(stage_run_id=load.stage_run_id, rows=int(rows), table_id=now)
 
 
 def _make_schema(session: Session, table: WarehouseTable) -> None:
-    if not session.run(statements.schema_there(session.kind), table.schema):
+    if not session.run(statements.schema_there(session.dialect), table.schema):
         session.run(statements.create_schema(table))
 
 
@@ -282,3 +274,14 @@ def _run(session: Session, changes: Any, counted: WarehouseTable) -> int:
     for sql in changes:
         session.run(sql)
     return int(session.run(statements.count(counted))[0][0])
+
+
+def vacuum(session: Session, location: str) -> list[str]:
+    """Vacuum and analyze a table; return the statements that ran."""
+    table = WarehouseTable.at(location, session.dialect)
+    if columns(session, table) is None:
+        return []
+    done = session.dialect.maintenance(table)
+    for sql in done:
+        session.run(sql)
+    return done

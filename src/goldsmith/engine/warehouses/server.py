@@ -10,12 +10,12 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from goldsmith.engine.warehouses import publish, statements
+from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
-from goldsmith.engine.warehouses.table_ids import oid
-from goldsmith.engine.warehouses.vacuum import vacuum
+from goldsmith.engine.warehouses.server_dialect import oid
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
 from goldsmith.errors import GoldsmithError
-from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+from goldsmith.settings.sections import WarehouseSettings
 from goldsmith.storage.storage import Storage
 
 
@@ -34,12 +34,12 @@ class ServerSession(publish.Session, Protocol):
 class ServerWarehouse(ABC):
     """The common part of PostgreSQL and Redshift; connections last for one call."""
 
-    kind: WarehouseKind
+    dialect: WarehouseDialect
 
     def __init__(self, storage: Storage, settings: WarehouseSettings) -> None:
         self.storage = storage
         self.settings = settings
-        self.where = f"{self.kind} at {settings.host}:{settings.port}/{settings.database}"
+        self.where = f"{self.dialect.name} at {settings.host}:{settings.port}/{settings.database}"
         #: Ids of the open sessions, for `cancel`.
         self.session_ids: set[int] = set()
         #: Ends a wait between two statements, which the server cannot cancel.
@@ -47,7 +47,7 @@ class ServerWarehouse(ABC):
 
     def columns(self, location: str) -> Mapping[str, str] | None:
         with self._session(location) as session:
-            return publish.columns(session, WarehouseTable.at(location, self.kind))
+            return publish.columns(session, WarehouseTable.at(location, self.dialect))
 
     def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
         with self._session(location) as session:
@@ -58,11 +58,13 @@ class ServerWarehouse(ABC):
         with self._session(load.location) as session:
             done = publish.loaded(session, load.location, load.stage_run_id)
             if done is not None:
-                session.run(statements.drop(WarehouseTable.staging(load.stage_run_id, self.kind)))
+                session.run(
+                    statements.drop(WarehouseTable.staging(load.stage_run_id, self.dialect))
+                )
                 return done
             publish.make_ledger(session)
-            table_columns = publish.columns(session, WarehouseTable.at(load.location, self.kind))
-            landing = Landing.of(load, self.kind, table_columns)
+            table_columns = publish.columns(session, WarehouseTable.at(load.location, self.dialect))
+            landing = Landing.of(load, self.dialect, table_columns)
             with self._working(load, session, landing):
                 loaded = self._load(session, load, landing, reach)
             session.run(statements.drop(landing.staging))
@@ -90,42 +92,42 @@ class ServerWarehouse(ABC):
                 self._hold(session, landing.target)
             # By the lock on the staging table `clean` finds a session that hangs here.
             self._hold(session, landing.staging)
-            self._hold(session, statements.ledger(self.kind))
+            self._hold(session, statements.ledger(self.dialect))
             loaded = publish.publish(session, load, landing, reach)
         reach("warehouse-committed")
         return loaded
 
     def clean(self, location: str, stage_run_id: str) -> None:
-        staging = WarehouseTable.staging(stage_run_id, self.kind)
+        staging = WarehouseTable.staging(stage_run_id, self.dialect)
         with self._session(location) as session:
             publish.make_ledger(session)
             self._end_holders(session, staging)
             session.run(statements.drop(staging))
             with session.transaction():
-                self._hold(session, statements.ledger(self.kind))
+                self._hold(session, statements.ledger(self.dialect))
                 publish.give_up(session, location, stage_run_id)
 
     def move(self, old: str, new: str) -> None:
         with self._session(old) as session:
             publish.make_ledger(session)
             with session.transaction():
-                self._hold(session, WarehouseTable.at(old, self.kind))
-                self._hold(session, statements.ledger(self.kind))
+                self._hold(session, WarehouseTable.at(old, self.dialect))
+                self._hold(session, statements.ledger(self.dialect))
                 publish.move(session, old, new)
 
     def maintain(self, location: str) -> list[str]:
         with self._session(location) as session:
-            return vacuum(session, location)
+            return publish.vacuum(session, location)
 
     def close(self) -> None:  # noqa: B027 - subclasses keep nothing open either
         """Do nothing: no connection stays open."""
 
     def unload(self, location: str, folder: str) -> None:
         with self._session(location) as session:
-            table_columns = publish.columns(session, WarehouseTable.at(location, self.kind))
+            table_columns = publish.columns(session, WarehouseTable.at(location, self.dialect))
             if table_columns is None:
                 raise publish.TableMissing(location=location, where=self.where)
-            self._unload(session, WarehouseTable.at(location, self.kind), table_columns, folder)
+            self._unload(session, WarehouseTable.at(location, self.dialect), table_columns, folder)
 
     def cancel(self) -> bool:
         busy = tuple(self.session_ids)

@@ -1,4 +1,4 @@
-"""The SQL of a load, for DuckDB, PostgreSQL and Redshift.
+"""The SQL of a load, the same for every warehouse but for what its dialect says.
 
 Redshift has no ON CONFLICT, FOR UPDATE and RETURNING, and its TRUNCATE commits; none is used.
 Keys are compared by plain `=`, with one statement for each combination of NULL keys among the
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from goldsmith.engine.names import literal, name, names
 from goldsmith.engine.shape.watermarks import DECIMAL, NUMBER, TIME
+from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.landing import (
     CURRENT,
     FROM,
@@ -20,10 +21,7 @@ from goldsmith.engine.warehouses.landing import (
     WarehouseColumn,
     WarehouseTable,
 )
-from goldsmith.engine.warehouses.layout import encoding, layout
-from goldsmith.engine.warehouses.types import warehouse_type
 from goldsmith.planning.resolved_stage import BRONZE_COLUMNS
-from goldsmith.settings.sections import WarehouseKind
 
 #: For each key: whether it is NULL.
 KeyPattern = tuple[bool, ...]
@@ -32,106 +30,79 @@ KeyPattern = tuple[bool, ...]
 _CAME, _NUMBER, _REPEATS = "_goldsmith_came", "_goldsmith_number", "_goldsmith_repeats"
 
 
-def ledger(kind: WarehouseKind) -> WarehouseTable:
+def ledger(dialect: WarehouseDialect) -> WarehouseTable:
     """The ledger table: one row per published or abandoned load."""
-    return WarehouseTable(kind=kind, schema=OWN_SCHEMA, table="loads")
+    return WarehouseTable(dialect=dialect, schema=OWN_SCHEMA, table="loads")
 
 
-def create_ledger(kind: WarehouseKind) -> str:
-    text = "varchar(512)" if kind is WarehouseKind.REDSHIFT else "text"
-    moment = "TIMESTAMP" if kind is WarehouseKind.REDSHIFT else "TIMESTAMP WITH TIME ZONE"
+def create_ledger(dialect: WarehouseDialect) -> str:
+    text, moment = dialect.ledger_text, dialect.ledger_moment
     # `rows` is NULL for an abandoned load, which must never be published.
     return (
-        f"CREATE TABLE IF NOT EXISTS {ledger(kind).sql} (stage_run_id {text} NOT NULL, "
+        f"CREATE TABLE IF NOT EXISTS {ledger(dialect).sql} (stage_run_id {text} NOT NULL, "
         f"location {text} NOT NULL, token bigint, rows bigint, loaded_at {moment} NOT NULL)"
     )
 
 
-def ledger_row(kind: WarehouseKind) -> str:
+def ledger_row(dialect: WarehouseDialect) -> str:
     """Takes the stage run's id; returns rows and location."""
-    return f"SELECT rows, location FROM {ledger(kind).sql} WHERE stage_run_id = {_mark(kind)}"
+    return f"SELECT rows, location FROM {ledger(dialect).sql} WHERE stage_run_id = {dialect.mark}"
 
 
-def highest_token(kind: WarehouseKind) -> str:
-    return f"SELECT max(token) FROM {ledger(kind).sql} WHERE location = {_mark(kind)}"
+def highest_token(dialect: WarehouseDialect) -> str:
+    return f"SELECT max(token) FROM {ledger(dialect).sql} WHERE location = {dialect.mark}"
 
 
-def write_ledger(kind: WarehouseKind) -> str:
+def write_ledger(dialect: WarehouseDialect) -> str:
     """Takes the stage run's id, the location, the token and the rows."""
-    m = _mark(kind)
+    m = dialect.mark
     columns = "stage_run_id, location, token, rows, loaded_at"
-    return f"INSERT INTO {ledger(kind).sql} ({columns}) VALUES ({m}, {m}, {m}, {m}, {_now(kind)})"
+    return (
+        f"INSERT INTO {ledger(dialect).sql} ({columns}) VALUES ({m}, {m}, {m}, {m}, {dialect.now})"
+    )
 
 
-def give_up(kind: WarehouseKind) -> str:
+def give_up(dialect: WarehouseDialect) -> str:
     """Takes the stage run's id and the location."""
-    m = _mark(kind)
+    m = dialect.mark
     columns = "stage_run_id, location, loaded_at"
-    return f"INSERT INTO {ledger(kind).sql} ({columns}) VALUES ({m}, {m}, {_now(kind)})"
+    return f"INSERT INTO {ledger(dialect).sql} ({columns}) VALUES ({m}, {m}, {dialect.now})"
 
 
-def ledger_locations(kind: WarehouseKind) -> str:
-    return f"SELECT DISTINCT location FROM {ledger(kind).sql}"
+def ledger_locations(dialect: WarehouseDialect) -> str:
+    return f"SELECT DISTINCT location FROM {ledger(dialect).sql}"
 
 
-def move_ledger(kind: WarehouseKind) -> str:
+def move_ledger(dialect: WarehouseDialect) -> str:
     """Takes the new location and the old one."""
-    m = _mark(kind)
-    return f"UPDATE {ledger(kind).sql} SET location = {m} WHERE location = {m}"
+    m = dialect.mark
+    return f"UPDATE {ledger(dialect).sql} SET location = {m} WHERE location = {m}"
 
 
 def move_table(old: WarehouseTable, new: WarehouseTable) -> Iterator[str]:
     """Rename a table; its rows and columns stay."""
     if old.schema == new.schema:
-        yield f"ALTER TABLE {old.sql} RENAME TO {name(new.table, dialect=old.kind)}"
-    elif old.kind is WarehouseKind.POSTGRES:
-        yield f"ALTER TABLE {old.sql} SET SCHEMA {name(str(new.schema), dialect=old.kind)}"
-        if old.table != new.table:
-            moved = WarehouseTable(kind=old.kind, schema=new.schema, table=old.table)
-            yield f"ALTER TABLE {moved.sql} RENAME TO {name(new.table, dialect=old.kind)}"
-    else:  # DuckDB and Redshift cannot move a table to another schema
-        if old.kind is WarehouseKind.REDSHIFT:
-            yield f"CREATE TABLE {new.sql} (LIKE {old.sql} INCLUDING DEFAULTS)"
-            yield f"INSERT INTO {new.sql} SELECT * FROM {old.sql}"
-        else:
-            yield f"CREATE TABLE {new.sql} AS SELECT * FROM {old.sql}"
-        yield drop(old)
+        yield f"ALTER TABLE {old.sql} RENAME TO {name(new.table, dialect=old.dialect.name)}"
+    else:
+        yield from old.dialect.move_to_schema(old, new)
 
 
-def schema_there(kind: WarehouseKind) -> str:
+def schema_there(dialect: WarehouseDialect) -> str:
     # CREATE SCHEMA IF NOT EXISTS needs the CREATE privilege even if the schema exists.
-    return f"SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = {_mark(kind)}"
+    return f"SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = {dialect.mark}"
 
 
 def create_schema(table: WarehouseTable) -> str:
-    return f"CREATE SCHEMA IF NOT EXISTS {name(str(table.schema), dialect=table.kind)}"
-
-
-def columns_of(kind: WarehouseKind) -> str:
-    """Takes schema and table; returns names and types in order."""
-    m = _mark(kind)
-    if kind is WarehouseKind.DUCKDB:
-        # information_schema has the same, but takes 30 ms in a newly opened file.
-        return (
-            "SELECT column_name, data_type FROM duckdb_columns() "
-            "WHERE database_name = current_database() "
-            f"AND lower(schema_name) = lower({m}) AND lower(table_name) = lower({m}) "
-            "ORDER BY column_index"
-        )
-    return (
-        "SELECT a.attname, format_type(a.atttypid, a.atttypmod) FROM pg_catalog.pg_attribute a "
-        "JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
-        "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        f"WHERE n.nspname = {m} AND c.relname = {m} AND a.attnum > 0 AND NOT a.attisdropped "
-        "ORDER BY a.attnum"
-    )
+    return f"CREATE SCHEMA IF NOT EXISTS {name(str(table.schema), dialect=table.dialect.name)}"
 
 
 def create_target(landing: Landing) -> str:
     columns = ", ".join(
-        f"{_quoted(landing, c.name)} {c.type}{encoding(landing, c)}" for c in landing.columns
+        f"{_quoted(landing, c.name)} {c.type}{landing.dialect.encoding(landing, c)}"
+        for c in landing.columns
     )
-    return f"CREATE TABLE {landing.target.sql} ({columns}){layout(landing, sorted_too=True)}"
+    layout = landing.dialect.layout(landing, sorted_too=True)
+    return f"CREATE TABLE {landing.target.sql} ({columns}){layout}"
 
 
 def add_column(landing: Landing, column: WarehouseColumn) -> str:
@@ -141,14 +112,9 @@ def add_column(landing: Landing, column: WarehouseColumn) -> str:
 
 
 def create_staging(landing: Landing) -> str:
-    head = {
-        WarehouseKind.DUCKDB: "CREATE TEMP TABLE",
-        # A staging table need not survive a crash of the server.
-        WarehouseKind.POSTGRES: "CREATE UNLOGGED TABLE",
-        WarehouseKind.REDSHIFT: "CREATE TABLE",
-    }[landing.kind]
     columns = ", ".join(f"{_quoted(landing, c.name)} {c.staged_type}" for c in landing.staged)
-    return f"{head} {landing.staging.sql} ({columns}){layout(landing, sorted_too=False)}"
+    layout = landing.dialect.layout(landing, sorted_too=False)
+    return f"{landing.dialect.creates_staging} {landing.staging.sql} ({columns}){layout}"
 
 
 def drop(table: WarehouseTable) -> str:
@@ -182,14 +148,14 @@ def overwrite(landing: Landing) -> Iterator[str]:
 
 def delete_between(landing: Landing, column: str) -> str:
     """Takes two times as text; deletes rows with start <= column < end."""
-    moment = f"CAST({_mark(landing.kind)} AS TIMESTAMP)"
+    moment = f"CAST({landing.dialect.mark} AS TIMESTAMP)"
     quoted = _quoted(landing, landing.names.get(column, column))
     return f"DELETE FROM {landing.target.sql} WHERE {quoted} >= {moment} AND {quoted} < {moment}"
 
 
 def delete_among(landing: Landing, column: str, number: int) -> str:
     """Takes `number` values; deletes rows whose column has one of them."""
-    marks = ", ".join([_mark(landing.kind)] * number)
+    marks = ", ".join([landing.dialect.mark] * number)
     quoted = _quoted(landing, landing.names.get(column, column))
     return f"DELETE FROM {landing.target.sql} WHERE {quoted} IN ({marks})"
 
@@ -217,7 +183,7 @@ def merge(landing: Landing, patterns: Sequence[KeyPattern]) -> Iterator[str]:
 
 def has_text_watermark(landing: Landing) -> bool:
     """Whether the watermark is text, which is compared as a number or a time."""
-    text = warehouse_type("", "string", landing.kind)
+    text = landing.dialect.type_of("", "string")
     return any(c.name == landing.watermark and c.type == text for c in landing.columns)
 
 
@@ -248,7 +214,7 @@ def _both(ours: str, theirs: str, pattern: str) -> str:
 
 def versions(landing: Landing) -> WarehouseTable:
     """The temporary table in which scd2 computes versions."""
-    return WarehouseTable(kind=landing.kind, schema=None, table=f"{landing.staging.table}_v")
+    return WarehouseTable(dialect=landing.dialect, schema=None, table=f"{landing.staging.table}_v")
 
 
 def scd2(
@@ -258,18 +224,19 @@ def scd2(
     versions_table = versions(landing)
     yield f"CREATE TEMP TABLE {versions_table.sql} AS {_versions(landing, patterns, table_columns)}"
     yield from _delete_matching(landing, patterns)
-    columns = names(table_columns, dialect=landing.kind)
+    columns = names(table_columns, dialect=landing.dialect.name)
     yield f"INSERT INTO {landing.target.sql} ({columns}) SELECT {columns} FROM {versions_table.sql}"
 
 
 def _versions(landing: Landing, patterns: Sequence[KeyPattern], columns: Sequence[str]) -> str:
     quoted = [_quoted(landing, column) for column in columns]
-    keys = names(landing.keys, dialect=landing.kind)
+    keys = names(landing.keys, dialect=landing.dialect.name)
     begins, ends, current = (_quoted(landing, column) for column in (FROM, TO, CURRENT))
     in_order = f"PARTITION BY {keys} ORDER BY {begins} NULLS FIRST"
     new_values = {column.name: column.value for column in landing.columns}
+    existing = names(columns, dialect=landing.dialect.name, of=landing.target.table)
     both = [
-        f"SELECT {names(columns, dialect=landing.kind, of=landing.target.table)}, 0 AS {_CAME} "
+        f"SELECT {existing}, 0 AS {_CAME} "
         f"FROM {landing.target.sql} JOIN {_keys_that_came(landing, pattern)} "
         f"ON {_same_keys(landing, pattern)}"
         for pattern in patterns
@@ -311,20 +278,20 @@ def _unchanged(landing: Landing, in_order: str) -> str:
         if column.name.lower() in excluded or column.name in exactly:
             continue
         now = _quoted(landing, column.name)
-        if column.is_nested and landing.kind is WarehouseKind.REDSHIFT:
-            now = f"JSON_SERIALIZE_TO_VARBYTE({now})"
+        if column.is_nested:
+            now = landing.dialect.comparable(now)
         before = f"LAG({now}) OVER ({in_order})"
         conditions += f" AND ({now} = {before} OR ({now} IS NULL AND {before} IS NULL))"
     return conditions
 
 
 def _keys_that_came(landing: Landing, pattern: KeyPattern) -> str:
-    keys = names(landing.keys, dialect=landing.kind)
+    keys = names(landing.keys, dialect=landing.dialect.name)
     nulls = " AND ".join(
         f"{_quoted(landing, key)} IS {'' if is_null else 'NOT '}NULL"
         for key, is_null in zip(landing.keys, pattern, strict=True)
     )
-    alias = name(landing.staging.table, dialect=landing.kind)
+    alias = name(landing.staging.table, dialect=landing.dialect.name)
     return f"(SELECT DISTINCT {keys} FROM {landing.staging.sql} WHERE {nulls}) AS {alias}"
 
 
@@ -347,20 +314,10 @@ def _same_keys(landing: Landing, pattern: KeyPattern) -> str:
 
 
 def _insert(landing: Landing, source: WarehouseTable, values: Sequence[str]) -> str:
-    columns = names([c.name for c in landing.columns], dialect=landing.kind)
+    columns = names([c.name for c in landing.columns], dialect=landing.dialect.name)
     selection = ", ".join(values)
     return f"INSERT INTO {landing.target.sql} ({columns}) SELECT {selection} FROM {source.sql}"
 
 
 def _quoted(landing: Landing, column: str) -> str:
-    return name(column, dialect=landing.kind)
-
-
-def _mark(kind: WarehouseKind) -> str:
-    """The placeholder of a bound value."""
-    return "?" if kind is WarehouseKind.DUCKDB else "%s"
-
-
-def _now(kind: WarehouseKind) -> str:
-    # Redshift supports CURRENT_TIMESTAMP only on the leader node.
-    return "GETDATE()" if kind is WarehouseKind.REDSHIFT else "CURRENT_TIMESTAMP"
+    return name(column, dialect=landing.dialect.name)

@@ -10,9 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from goldsmith.errors import GoldsmithError
+from goldsmith.settings.warehouse_kinds import WarehouseNeeds
+
+if TYPE_CHECKING:
+    from goldsmith.settings.sections import WarehouseSettings
+    from goldsmith.storage.storage import Storage
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,6 +101,32 @@ class Warehouse(Protocol):
 
     def close(self) -> None:
         """Close all connections."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probing:
+    """What a probe of `goldsmith config check` gets: the password, its time, a folder test."""
+
+    password: str | None
+    #: Seconds a server may take to answer.
+    seconds: int
+    #: Raises if no file can be written into a folder.
+    try_folder: Callable[[Path], object]
+
+    def server(self, kind: str, settings: WarehouseSettings) -> str:
+        """A sentence on a server that answered."""
+        address = f"{settings.host}:{settings.port}/{settings.database}"
+        return f"{kind} at {address} as {settings.user or 'the default user'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WarehouseKind(WarehouseNeeds):
+    """The declaration of a warehouse: the object in `kind.py` of its folder."""
+
+    #: Takes storage, settings and the seconds to wait for a file; opens no connection yet.
+    open: Callable[[Storage, WarehouseSettings, float], Warehouse]
+    #: Connects as `goldsmith config check` does; returns a sentence, or raises the reason.
+    probe: Callable[[WarehouseSettings, Probing], str]
 
 
 @dataclass(eq=False, kw_only=True)

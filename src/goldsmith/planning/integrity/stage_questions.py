@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.catalog.transforms import transforms_of
 from goldsmith.planning.resolved_stage import BRONZE_COLUMNS, SCD2_COLUMNS, write_mode_of
 from goldsmith.planning.stage_context import Dataset, StageContext
 
@@ -32,11 +33,11 @@ def lacks(context: StageContext, column: str) -> bool:
     given.update(
         _ADDED.get(context.resolved.layer, ()), _ADDED.get(context.resolved.write_mode, ())
     )
-    for option, is_new in (("rename", dict.values), ("add_columns", dict.keys)):
-        value = context.stage.options.get(option, {})
-        if not isinstance(value, dict):
+    for transform, value in transforms_of(context.stage.options):
+        try:
+            given.update(new.lower() for new in transform.adds(value))
+        except (AttributeError, TypeError):  # the value has a wrong type, which is a finding
             return False
-        given.update(str(new).lower() for new in is_new(value))
     return name not in given
 
 

@@ -9,7 +9,7 @@ from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults
 from goldsmith.engine.names import name
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.engine.write.destinations.destination import Published, StagedWrite, WriteRequest
 from goldsmith.engine.write.modes.scd2 import FROM

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from goldsmith.engine.names import name
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.shape.watermarks import not_older
 from goldsmith.engine.write.modes.writer import ModeWrite
 

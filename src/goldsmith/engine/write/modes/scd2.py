@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from goldsmith.checks.free_names import free_name
 from goldsmith.engine.names import name
-from goldsmith.engine.shape.transforms.comparable_columns import comparable_columns
-from goldsmith.engine.shape.transforms.latest_per_key import latest_per_key
+from goldsmith.engine.shape.comparable_columns import comparable_columns
+from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.shape.watermarks import time_of
 from goldsmith.engine.write.modes.writer import ModeWrite
 from goldsmith.planning.resolved_stage import BRONZE_COLUMNS, SCD2_COLUMNS

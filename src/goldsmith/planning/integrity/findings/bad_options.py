@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from goldsmith.catalog.pipelines import Stage
 from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.catalog.transforms import TRANSFORMS
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import STAGE_OPTIONS, did_you_mean
 from goldsmith.planning.integrity.remedies import LOOSENING, REMEDIES
@@ -16,7 +17,6 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
     "partial": ("ok",),
     "read": ("new", "all"),
 }
-_OBJECTS: Mapping[str, str] = {"rename": "old: new", "cast": "column: type"}
 
 
 @catalog_rule(FindingSeverity.ERROR, reads=(Stage,))
@@ -29,11 +29,15 @@ def bad_options(rows: CatalogRows) -> Iterator[FoundProblem]:
 def _of_stage(stage: Stage) -> Iterator[FoundProblem]:
     whose = stage_id(stage)
     for name, value in stage.options.items():
-        if name not in STAGE_OPTIONS:
+        if name not in STAGE_OPTIONS and name in TRANSFORMS:
+            for problem, hint in TRANSFORMS.get(name).problems(value):
+                yield FoundProblem(stage, f"options.{name} of stage {whose} {problem}", hint)
+        elif name not in STAGE_OPTIONS:
+            known = tuple(sorted((*STAGE_OPTIONS, *TRANSFORMS.names())))
             yield FoundProblem(
                 stage,
                 f"The options of stage {whose} hold '{name}', which nothing reads.",
-                f"{did_you_mean(name, STAGE_OPTIONS)}Known: {', '.join(STAGE_OPTIONS)}.",
+                f"{did_you_mean(name, known)}Known: {', '.join(known)}.",
             )
         elif name in _CHOICES and value not in _CHOICES[name]:
             yield FoundProblem(
@@ -41,27 +45,8 @@ def _of_stage(stage: Stage) -> Iterator[FoundProblem]:
                 f"options.{name} of stage {whose} is '{str(value)[:100]}'.",
                 f"It may be {' or '.join(_CHOICES[name])}.",
             )
-        elif name == "deduplicate":
-            yield from _of_deduplicate(stage, value)
         elif name == "remedies":
             yield from _of_remedies(stage, value)
-        elif name in _OBJECTS and not isinstance(value, dict):
-            yield FoundProblem(
-                stage,
-                f"options.{name} of stage {whose} is '{str(value)[:100]}'.",
-                f"It is an object by column: {{{_OBJECTS[name]}}}.",
-            )
-
-
-def _of_deduplicate(stage: Stage, value: object) -> Iterator[FoundProblem]:
-    whose = f"options.deduplicate of stage {stage_id(stage)}"
-    hint = "It is an object: {keys: [column], newest_by: column}; newest_by may be left out."
-    keys = value.get("keys") if isinstance(value, Mapping) else None
-    if not isinstance(value, Mapping) or not isinstance(keys, list | tuple) or not keys:
-        yield FoundProblem(stage, f"{whose} is '{str(value)[:100]}'.", hint)
-        return
-    for name in sorted(set(value) - {"keys", "newest_by"}):
-        yield FoundProblem(stage, f"{whose} holds '{str(name)[:100]}', which nothing reads.", hint)
 
 
 def _of_remedies(stage: Stage, value: object) -> Iterator[FoundProblem]:

@@ -19,10 +19,10 @@ from goldsmith import logs
 from goldsmith.engine.names import names
 from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.answers import LoadCancelled
+from goldsmith.engine.warehouses.duckdb.dialect import DUCKDB
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
-from goldsmith.engine.warehouses.vacuum import vacuum
 from goldsmith.engine.warehouses.warehouse import (
     Load,
     Loaded,
@@ -31,7 +31,7 @@ from goldsmith.engine.warehouses.warehouse import (
     WarehouseUnreachable,
 )
 from goldsmith.errors import GoldsmithError
-from goldsmith.settings.sections import WarehouseKind, WarehouseSettings
+from goldsmith.settings.sections import WarehouseSettings
 from goldsmith.storage.storage import Storage
 
 _POLL_SECONDS = 0.2
@@ -46,7 +46,7 @@ _turns: defaultdict[Path, threading.Lock] = defaultdict(threading.Lock)
 class EmbeddedSession:
     """One connection to the DuckDB file."""
 
-    kind = WarehouseKind.DUCKDB
+    dialect = DUCKDB
 
     def __init__(self, connection: Any, *, where: str, location: str) -> None:
         self.connection = connection
@@ -89,14 +89,14 @@ class EmbeddedSession:
 class EmbeddedWarehouse:
     """A DuckDB file as a warehouse."""
 
-    kind = WarehouseKind.DUCKDB
+    dialect = DUCKDB
 
     def __init__(
         self, storage: Storage, settings: WarehouseSettings, *, wait_seconds: float = 60.0
     ) -> None:
         self.storage = storage
         self.file = settings.path
-        self.where = f"{self.kind} {self.file}"
+        self.where = f"{self.dialect.name} {self.file}"
         self._wait_seconds = wait_seconds
         #: The connections of running calls, for `cancel`.
         self._busy: list[Any] = []
@@ -107,7 +107,7 @@ class EmbeddedWarehouse:
         if not self.file.exists():
             return None
         with self._session(location, read_only=True) as session:
-            return publish.columns(session, WarehouseTable.at(location, self.kind))
+            return publish.columns(session, WarehouseTable.at(location, self.dialect))
 
     def loaded(self, location: str, stage_run_id: str) -> Loaded | None:
         if not self.file.exists():
@@ -123,9 +123,9 @@ class EmbeddedWarehouse:
             with session.transaction():
                 publish.make_ledger(session)
                 table_columns = publish.columns(
-                    session, WarehouseTable.at(load.location, self.kind)
+                    session, WarehouseTable.at(load.location, self.dialect)
                 )
-                landing = Landing.of(load, self.kind, table_columns)
+                landing = Landing.of(load, self.dialect, table_columns)
                 session.run(statements.create_staging(landing))
                 reach("staging-table-made")
                 self._copy(session, load, landing)
@@ -140,7 +140,7 @@ class EmbeddedWarehouse:
     def _copy(self, session: EmbeddedSession, load: Load, landing: Landing) -> None:
         import pyarrow as pa
 
-        columns = names([c.name for c in landing.staged], dialect=self.kind)
+        columns = names([c.name for c in landing.staged], dialect=self.dialect.name)
         sql = f"INSERT INTO {landing.staging.sql} ({columns}) SELECT * FROM {_STAGED}"
         for batch in Staged(self.storage, load.staged).batches(load.columns):
             session.connection.register(_STAGED, pa.Table.from_batches([batch]))
@@ -153,7 +153,7 @@ class EmbeddedWarehouse:
             publish.give_up(session, location, stage_run_id)
 
     def unload(self, location: str, folder: str) -> None:
-        table = WarehouseTable.at(location, self.kind)
+        table = WarehouseTable.at(location, self.dialect)
         if self.columns(location) is None:
             raise publish.TableMissing(location=location, where=self.where)
         with self._session(location, read_only=True) as session, session.translated_errors():
@@ -177,7 +177,7 @@ class EmbeddedWarehouse:
         if not self.file.exists():
             return []
         with self._session(location) as session:
-            return vacuum(session, location)
+            return publish.vacuum(session, location)
 
     def close(self) -> None:
         """Do nothing: no connection stays open."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goldsmith.checks.free_names import free_name
 from goldsmith.engine.names import name
-from goldsmith.engine.shape.transforms.comparable_columns import comparable_columns
+from goldsmith.engine.shape.comparable_columns import comparable_columns
 from goldsmith.engine.shape.watermarks import newest_first, proved
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from goldsmith.credentials import library
 from goldsmith.engine.names import literal, names
 from goldsmith.engine.warehouses.answers import LoadCancelled, failure
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
+from goldsmith.engine.warehouses.redshift.dialect import REDSHIFT
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
 from goldsmith.engine.warehouses.warehouse import (
@@ -22,7 +23,6 @@ from goldsmith.engine.warehouses.warehouse import (
     WarehouseUnreachable,
 )
 from goldsmith.errors import GoldsmithError
-from goldsmith.settings.sections import WarehouseKind
 
 _CONNECTS_WITHIN = 15.0
 #: The leading underscore marks a file that is not data.
@@ -43,7 +43,7 @@ _LOAD_ERRORS = (
 class RedshiftSession:
     """One connection of redshift_connector."""
 
-    kind = WarehouseKind.REDSHIFT
+    dialect = REDSHIFT
 
     def __init__(self, connection: Any, *, where: str, location: str) -> None:
         connection.autocommit = True
@@ -90,7 +90,7 @@ class RedshiftSession:
 class RedshiftWarehouse(ServerWarehouse):
     """An Amazon Redshift cluster or workgroup."""
 
-    kind = WarehouseKind.REDSHIFT
+    dialect = REDSHIFT
 
     def _cancel(self, session_id: int) -> None:
         # The driver cannot cancel a statement, so another session does.
@@ -211,7 +211,7 @@ class RedshiftWarehouse(ServerWarehouse):
         table_columns: Mapping[str, str],
         folder: str,
     ) -> None:
-        query = f"SELECT {names(table_columns, dialect=self.kind)} FROM {table.sql}"
+        query = f"SELECT {names(table_columns, dialect=self.dialect.name)} FROM {table.sql}"
         # CLEANPATH: files of an earlier attempt would be read as rows of this one.
         session.run(
             f"UNLOAD ({self._literal(query)}) TO {self._literal(folder.rstrip('/') + '/')} "
@@ -224,7 +224,7 @@ class RedshiftWarehouse(ServerWarehouse):
         return "IAM_ROLE default" if role is None else f"IAM_ROLE {self._literal(role)}"
 
     def _literal(self, value: str) -> str:
-        return literal(value, self.kind)
+        return literal(value, self.dialect.name)
 
 
 def _read(error: Exception) -> tuple[str | None, str]:

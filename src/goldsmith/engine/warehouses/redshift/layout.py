@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from goldsmith.engine.names import names
 from goldsmith.engine.warehouses.landing import Landing, WarehouseColumn
 from goldsmith.errors import GoldsmithError, one_of
-from goldsmith.settings.sections import WarehouseKind
 
 _DIST_STYLES = ("auto", "even", "all", "key")
 _SORT_STYLES = ("compound", "interleaved")
@@ -34,8 +33,6 @@ class BadTargetOption(GoldsmithError):
 
 def layout(landing: Landing, *, sorted_too: bool) -> str:
     """DISTSTYLE, DISTKEY and SORTKEY of a Redshift table, from the target's options."""
-    if landing.kind is not WarehouseKind.REDSHIFT:
-        return ""
     options, parts = landing.options, ""
     distkey = options.get("distkey")
     if style := options.get("diststyle") or ("key" if distkey else None):
@@ -52,7 +49,7 @@ def layout(landing: Landing, *, sorted_too: bool) -> str:
 def encoding(landing: Landing, column: WarehouseColumn) -> str:
     """The ENCODE clause of a Redshift column, from the target's options."""
     encodings = landing.options.get("encode")
-    if landing.kind is not WarehouseKind.REDSHIFT or not isinstance(encodings, dict):
+    if not isinstance(encodings, dict):
         return ""
     declared = {
         landing.names.get(given): encoding_name for given, encoding_name in encodings.items()
@@ -74,7 +71,7 @@ def _option_columns(landing: Landing, option: str, value: object) -> str:
     )
     if not columns or any(column not in landing.names for column in columns):
         raise BadTargetOption(option=option, said=str(value), known=tuple(landing.names))
-    return names([landing.names[column] for column in columns], dialect=landing.kind)
+    return names([landing.names[column] for column in columns], dialect=landing.dialect.name)
 
 
 def _choice(option: str, value: object, known: Sequence[str]) -> str:

@@ -12,10 +12,10 @@ from goldsmith.engine.names import name, names
 from goldsmith.engine.warehouses.answers import failure
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.parquet import write
+from goldsmith.engine.warehouses.postgres.dialect import POSTGRES
 from goldsmith.engine.warehouses.server import ServerSession, ServerWarehouse
 from goldsmith.engine.warehouses.staged import Staged
 from goldsmith.engine.warehouses.warehouse import Load, WarehouseUnreachable
-from goldsmith.settings.sections import WarehouseKind
 
 _CONNECTS_WITHIN = 15
 _UNLOAD_ROWS = 10_000
@@ -24,7 +24,7 @@ _UNLOAD_ROWS = 10_000
 class PostgresSession:
     """One connection of psycopg."""
 
-    kind = WarehouseKind.POSTGRES
+    dialect = POSTGRES
 
     def __init__(self, connection: Any, *, where: str, location: str) -> None:
         self.connection = connection
@@ -75,7 +75,7 @@ class PostgresSession:
 class PostgresWarehouse(ServerWarehouse):
     """A PostgreSQL database as a warehouse."""
 
-    kind = WarehouseKind.POSTGRES
+    dialect = POSTGRES
 
     def _cancel(self, session_id: int) -> None:
         with self._session("") as session:
@@ -116,7 +116,7 @@ class PostgresWarehouse(ServerWarehouse):
     def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
         assert isinstance(session, PostgresSession)
         staged = Staged(self.storage, load.staged)
-        columns = names([c.name for c in landing.staged], dialect=self.kind)
+        columns = names([c.name for c in landing.staged], dialect=self.dialect.name)
         sql = f"COPY {landing.staging.sql} ({columns}) FROM STDIN (FORMAT csv)"
         with session.translated_errors(), session.connection.cursor().copy(sql) as copy:
             for batch in staged.batches(load.columns):
@@ -136,7 +136,7 @@ class PostgresWarehouse(ServerWarehouse):
         schema = pa.schema([(column, type_ or pa.string()) for column, type_ in known.items()])
         selection = ", ".join(
             # Types without a Parquet type are written as text.
-            name(column, dialect=self.kind) + ("" if type_ is not None else "::text")
+            name(column, dialect=self.dialect.name) + ("" if type_ is not None else "::text")
             for column, type_ in known.items()
         )
         # A named cursor stays on the server: the table need not fit into memory.
