@@ -43,6 +43,8 @@ class QueuedStage:
     seconds: float
     #: Estimated seconds still to run of the whole request, this stage included.
     request_seconds: float
+    #: Estimated seconds of the whole request, what is done included.
+    request_total: float = 0.0
     profile: str = BALANCED
     #: pipelines.criticality; None: not set in the row.
     criticality: str | None = None
@@ -175,9 +177,18 @@ class Yield:
 class Decisions:
     """What to do now. The caller carries it out; nothing is remembered between two calls."""
 
+    #: In this order.
     start: tuple[Start, ...]
-    wait: tuple[Wait, ...]
+    #: All stages that are to yield now; a stage that is not in it any more may go on.
     yields: tuple[Yield, ...]
+    #: The queue: stages that wait, in order, with their scores and the code of their reason.
+    ranked: tuple[tuple[QueuedStage, float, str], ...]
+    explain: Callable[[Decisions], tuple[Wait, ...]] | None = None
+
+    @property
+    def wait(self) -> tuple[Wait, ...]:
+        """The stages that wait, with a sentence each; made when it is read."""
+        return () if self.explain is None else self.explain(self)
 
 
 @dataclass(frozen=True, slots=True)
