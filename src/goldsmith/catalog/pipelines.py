@@ -81,7 +81,8 @@ class Pipeline(Row):
     )
     schedule: str | None = text(
         default=None,
-        doc="A cron line, `every 15m`, `after: pipeline`; unset: only when requested.",
+        doc="A cron line in UTC or with a time zone (`0 6 * * * Europe/Zurich`), `every 15m`,"
+        " `after: pipeline`; unset: only when requested.",
     )
     owner: str | None = text(default=None, doc="Who owns it; incidents name the owner.")
     sla_minutes: int | None = whole(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
+import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 from typing import ClassVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
-from goldsmith.errors import GoldsmithError
+from cronsim import CronSim, CronSimError
+
+from goldsmith.errors import GoldsmithError, nearest
 
 _LONGEST = 200
 _ALIASES = {
@@ -21,18 +24,16 @@ _ALIASES = {
     "@annually": "0 0 1 1 *",
 }
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
-#: Name of the field, minimum, maximum, and the names that may be used for numbers.
-_FIELDS: tuple[tuple[str, int, int, dict[str, int]], ...] = (
-    ("minute", 0, 59, {}),
-    ("hour", 0, 23, {}),
-    ("day of the month", 1, 31, {}),
-    ("month", 1, 12, {name: number for number, name in enumerate(_MONTHS, start=1)}),
-    ("day of the week", 0, 7, {name: number for number, name in enumerate(_WEEKDAYS)}),
+#: The name cronsim's error has for a field, the name people know, and what the field may hold.
+_FIELDS = (
+    ("minute", "minute", "0 to 59"),
+    ("hour", "hour", "0 to 23"),
+    ("day-of-month", "day of the month", "1 to 31, L or LW"),
+    ("month", "month", "1 to 12 or jan to dec"),
+    ("day-of-week", "day of the week", "0 to 7 or sun to sat, 5L, fri#1"),
 )
-#: A 29 February on a given weekday recurs within forty years, also around 2100.
-_YEARS_AHEAD = 40
+#: `fri-sun`: cronsim counts Sunday at the end of a range as 7.
+_TO_SUNDAY = re.compile(r"\b(?!sun|0)(\w+)-(?:sun|0)\b")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -49,8 +50,9 @@ class BadSchedule(GoldsmithError):
     @property
     def hint(self) -> str:
         return (
-            "Write a cron line of five fields in UTC (`30 2 * * mon-fri`), @hourly, @daily,"
-            " @weekly, @monthly, `every 15m`, `every 2h`, `every 1d`, `after: PIPELINE` or `none`."
+            "Write a cron line of five fields in UTC (`30 2 * * mon-fri`) or with a time zone"
+            " (`0 6 * * * Europe/Zurich`), @hourly, @daily, @weekly, @monthly, `every 15m`,"
+            " `every 2h`, `every 1d`, `after: PIPELINE` or `none`."
         )
 
 
@@ -68,7 +70,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class WhenAsked(Schedule):
+class OnRequest(Schedule):
     """`none`: the pipeline runs only on request."""
 
 
@@ -92,16 +94,14 @@ class Every(Schedule):
 
 @dataclass(frozen=True)
 class Cron(Schedule):
-    """A cron line of five fields."""
+    """A cron line of five fields, on the clock of a time zone.
 
-    minutes: tuple[int, ...]
-    hours: tuple[int, ...]
-    days: frozenset[int]
-    months: frozenset[int]
-    #: Sunday is 0.
-    weekdays: frozenset[int]
-    #: Day of month and day of week are both limited: then one match is enough, as in every cron.
-    either_day: bool
+    An hour that a change of the clock skips is due when the clock has moved on, and an hour that
+    comes twice is due once; lines for every hour or minute (`*`) follow the elapsed time.
+    """
+
+    line: str
+    zone: tzinfo = UTC
 
     _SOME_DAY: ClassVar[datetime] = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -110,27 +110,15 @@ class Cron(Schedule):
         return self.next_after(self._SOME_DAY) is not None
 
     def next_after(self, moment: datetime) -> datetime | None:
-        moment = moment.astimezone(UTC)
-        day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-        if self._has(day):
-            for hour in self.hours:
-                for minute in self.minutes:
-                    due = day.replace(hour=hour, minute=minute)
-                    if due > moment:
-                        return due
-        for year in range(day.year, min(day.year + _YEARS_AHEAD, datetime.max.year) + 1):
-            for month in sorted(self.months):
-                for number in range(1, monthrange(year, month)[1] + 1):
-                    later = datetime(year, month, number, tzinfo=UTC)
-                    if later > day and self._has(later):
-                        return later.replace(hour=self.hours[0], minute=self.minutes[0])
+        try:
+            for local in CronSim(self.line, moment.astimezone(self.zone)):
+                # In the second pass of an hour that comes twice, cronsim starts with the first.
+                due = local.astimezone(UTC)
+                if due > moment:
+                    return due
+        except (CronSimError, OverflowError, ValueError):
+            return None  # a day that no month has, or the end of the calendar
         return None
-
-    def _has(self, day: datetime) -> bool:
-        if day.month not in self.months:
-            return False
-        in_month, in_week = day.day in self.days, day.isoweekday() % 7 in self.weekdays
-        return in_month or in_week if self.either_day else in_month and in_week
 
 
 @lru_cache(maxsize=4096)
@@ -144,17 +132,17 @@ def parse(text: str) -> Schedule:
     first, *others = stripped.split(maxsplit=1)
     keyword, rest = first.lower(), "".join(others)
     if keyword == "none" and not rest:
-        return WhenAsked()
+        return OnRequest()
     if keyword == "every":
         return _every(text, rest.lower())
     if keyword.startswith("after"):
         return _after(text, stripped[len("after") :].strip())
     if keyword.startswith("@"):
-        if keyword not in _ALIASES or rest:
+        if keyword not in _ALIASES:
             known = ", ".join(_ALIASES)
             raise BadSchedule(schedule=text, because=f"the words with @ are {known}")
-        stripped = _ALIASES[keyword]
-    return _cron(text, stripped.lower().split())
+        stripped = f"{_ALIASES[keyword]} {rest}"
+    return _cron(text, stripped.split())
 
 
 def _every(text: str, span: str) -> Every:
@@ -174,51 +162,37 @@ def _after(text: str, rest: str) -> After:
 
 
 def _cron(text: str, fields: list[str]) -> Cron:
+    zone: tzinfo = UTC
+    if len(fields) == len(_FIELDS) + 1 and any(letter.isalpha() for letter in fields[-1]):
+        zone = _zone(text, fields.pop())
     if len(fields) != len(_FIELDS):
         because = f"a cron line has five fields and this has {len(fields)}"
         raise BadSchedule(schedule=text, because=because)
-    minutes, hours, days, months, weekdays = (
-        _numbers(text, field, *limits) for field, limits in zip(fields, _FIELDS, strict=True)
-    )
-    limited = [not field.startswith(("*", "?")) for field in (fields[2], fields[4])]
-    return Cron(
-        minutes=tuple(sorted(minutes)),
-        hours=tuple(sorted(hours)),
-        days=days,
-        months=months,
-        weekdays=frozenset(number % 7 for number in weekdays),
-        either_day=all(limited),
-    )
+    minute, hour, day, month, weekday = (field.lower() for field in fields)
+    day, weekday = day.replace("?", "*"), weekday.replace("?", "*")
+    weekday = _TO_SUNDAY.sub(r"\1-7", weekday)
+    try:
+        # Every month: cronsim refuses 31 February too, which is a line that never fires.
+        CronSim(f"{minute} {hour} {day} * {weekday}", _EPOCH)
+        CronSim(f"{minute} {hour} * {month} {weekday}", _EPOCH)
+    except CronSimError as error:
+        raise BadSchedule(schedule=text, because=_which_field(str(error), fields)) from None
+    return Cron(f"{minute} {hour} {day} {month} {weekday}", zone)
 
 
-def _numbers(
-    text: str, field: str, name: str, least: int, most: int, names: dict[str, int]
-) -> frozenset[int]:
-    """The numbers in a cron field: lists, ranges and steps."""
+def _which_field(message: str, fields: list[str]) -> str:
+    for (known_as, name, allowed), field in zip(_FIELDS, fields, strict=True):
+        if message == f"Bad {known_as}":
+            return f"the {name} is '{field}', and it may be {allowed}, in lists, ranges and steps"
+    return "it is no cron line"
 
-    def number(digits: str) -> int:
-        if digits in names:
-            return names[digits]
-        if not (digits.isdecimal() and digits.isascii()) or not least <= int(digits) <= most:
-            because = f"the {name} is '{digits}', and it may be {least} to {most}"
-            raise BadSchedule(schedule=text, because=because)
-        return int(digits)
 
-    found: set[int] = set()
-    for part in field.split(","):
-        span, slash, step = part.partition("/")
-        if slash and not (step.isdecimal() and step.isascii() and int(step)):
-            raise BadSchedule(schedule=text, because=f"the {name} has the step '{step}'")
-        first, dash, last = span.partition("-")
-        if span in ("*", "?"):
-            low, high = least, most
-        else:
-            low = number(first)
-            high = number(last) if dash else (most if slash else low)
-        if high == 0 and low and most == 7:
-            high = 7  # fri-sun
-        if low > high:
-            because = f"the {name} goes from {first} back to {last}"
-            raise BadSchedule(schedule=text, because=because)
-        found.update(range(low, high + 1, int(step) if slash else 1))
-    return frozenset(found)
+def _zone(text: str, name: str) -> tzinfo:
+    if name.upper() in ("UTC", "Z"):
+        return UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, OSError, ValueError):
+        close = nearest(name, sorted(available_timezones()))
+        because = f"the time zone '{name}' is not known" + (f" (is it {close}?)" if close else "")
+        raise BadSchedule(schedule=text, because=because) from None
