@@ -18,6 +18,7 @@ from goldsmith.scheduling.place_usage import PlaceUsage
 from goldsmith.scheduling.trace import TraceRun, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,
+    FOCUS,
     Decisions,
     QueuedStage,
     RunningStage,
@@ -203,7 +204,7 @@ class _Simulation:
         if kind == "arrive":
             job = self.jobs[index]
             job.arrived = True
-            if job.run.criticality == CRITICAL:
+            if job.run.criticality == CRITICAL and job.profile == FOCUS:
                 self._promote(index)
             self._queue_if_ready(job, now)
         elif kind == "end":
@@ -212,9 +213,9 @@ class _Simulation:
                 self._end_stage(holding, now)
         elif kind == "yield":
             holding = self.holding.get(index)
-            if holding is not None and holding.yields_at is not None:
-                if holding.yields_at <= now + _SAME_TIME:
-                    self._pause(holding, now)
+            at = None if holding is None else holding.yields_at
+            if holding is not None and at is not None and at <= now + _SAME_TIME:
+                self._pause(holding, now)
         elif self._tick_at is not None and self._tick_at <= now + _SAME_TIME:
             self._tick_at = None
 

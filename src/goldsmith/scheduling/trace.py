@@ -59,8 +59,8 @@ class BadTrace(GoldsmithError):
     @property
     def hint(self) -> str:
         return (
-            'Each line is one JSON object: {"pipeline", "criticality", "arrives": seconds, "stages":'
-            ' [{"seconds", "source", "target", "records", "bytes"}], "after": [pipeline…]}.'
+            'Each line is one JSON object: {"pipeline", "criticality", "arrives": seconds,'
+            ' "stages": [{"seconds", "source", "target", "records", "bytes"}], "after": [pipeline…]}.'
         )
 
 
@@ -174,7 +174,9 @@ def _run(line: int, value: object) -> TraceRun:
         raise BadTrace(line=line, because="`pipeline` is missing or not a text")
     criticality = value.get("criticality")
     if criticality is not None and criticality not in _CRITICALITIES:
-        because = f"`criticality` is {criticality!r}, and it may be {one_of(_CRITICALITIES)} or null"
+        because = (
+            f"`criticality` is {criticality!r}, and it may be {one_of(_CRITICALITIES)} or null"
+        )
         raise BadTrace(line=line, because=because)
     stages = value.get("stages")
     if not isinstance(stages, list) or not stages:

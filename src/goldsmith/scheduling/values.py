@@ -55,7 +55,7 @@ class QueuedStage:
     bytes_per_second: float = 0.0
     #: Waiting or scheduled requests downstream (`after`), transitively.
     dependants: int = 0
-    #: A critical request waits for this one (`after`, or an upstream stage): it is promoted.
+    #: A critical request of a profile that preempts waits for this one: it is promoted.
     needed_by_critical: bool = False
     #: The latest start that still meets the deadline; None: no deadline.
     start_by: float | None = None
@@ -97,7 +97,8 @@ class ProfileSettings:
     priority_weight_critical: float = 4.0
     priority_weight_normal: float = 2.0
     priority_weight_noncritical: float = 1.0
-    max_concurrent_tasks: float = 8.0
+    #: 0: as many as there are slots.
+    max_concurrent_tasks: float = 0.0
     aging_minutes: float = 30.0
     #: 1: other stages yield to critical ones.
     preempt: float = 0.0
@@ -111,7 +112,6 @@ class ProfileSettings:
     #: How much longer than its own estimate a stage may wait for a flat load or a low price.
     defer_factor: float = 1.0
     backfill_weight: float = 0.25
-    backfill_floor: float = 0.0
     #: Price of a slot-second in each hour of the day, UTC.
     prices: tuple[float, ...] = (1.0,) * 24
 
@@ -148,19 +148,16 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Leave this stage waiting. The sentence is made when it is read: a queue can be long."""
+    """Leave this stage waiting."""
 
     stage: QueuedStage
     score: float
     #: From 1 in the order of the queue.
     position: int
-    sentence: Callable[[], str]
+    #: A sentence for people.
+    because: str
     #: Estimated start; None: nothing in the queue says.
     expected_start: float | None = None
-
-    @property
-    def because(self) -> str:
-        return self.sentence()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,18 @@
-"""The policies a simulation compares the profiles with."""
+"""The policies of a simulation: the profiles, and what they are compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from goldsmith.scheduling.profiles import decide
 from goldsmith.scheduling.values import (
     BALANCED,
     CRITICAL,
+    FOCUS,
     LOW,
     Decisions,
+    ProfileSettings,
     QueuedStage,
     RunningStage,
     SchedulerState,
@@ -18,10 +21,6 @@ from goldsmith.scheduling.values import (
 )
 
 _RANK = {CRITICAL: 0, LOW: 2}
-
-
-def _no_waits() -> tuple[()]:
-    return ()
 
 
 @dataclass(slots=True)
@@ -43,7 +42,8 @@ class OrderedPolicy:
         yields: list[Yield] = []
         if self.preempts and len(ranked) > free:
             yields = _displaced(
-                ranked[free:], sorted(state.running, key=lambda r: self.order(r.stage))[::-1],
+                ranked[free:],
+                sorted(state.running, key=lambda r: self.order(r.stage))[::-1],
                 lambda waiting, running: self.order(waiting) < self.order(running.stage),
             )
         return Decisions(start=starts, yields=tuple(yields), ranked=())
@@ -81,8 +81,10 @@ class FairPolicy:
         yields = _displaced(
             ranked[free:],
             sorted(state.running, key=lambda r: -served[r.stage.request_id]),
-            lambda waiting, running: served[waiting.request_id] + 0.5 * state.batch_seconds
-            < served[running.stage.request_id],
+            lambda waiting, running: (
+                served[waiting.request_id] + 0.5 * state.batch_seconds
+                < served[running.stage.request_id]
+            ),
         )
         return Decisions(
             start=tuple(Start(stage, 0.0) for stage in ranked[:free]),
@@ -118,3 +120,19 @@ def baseline_policies() -> dict[str, OrderedPolicy | FairPolicy]:
             lambda s: (s.request_seconds, s.arrived), preempts=True, knows_sizes=True
         ),
     }
+
+
+@dataclass(slots=True)
+class ProfilePolicy:
+    """The service's own function: all pipelines balanced, or the critical ones mapped to focus."""
+
+    profile: str
+    settings: Mapping[str, ProfileSettings]
+    knows_sizes: bool = False
+    again_after: float = 10.0
+
+    def profile_of(self, criticality: str | None) -> str:
+        return FOCUS if self.profile == FOCUS and criticality == CRITICAL else BALANCED
+
+    def decide(self, state: SchedulerState, now: float) -> Decisions:
+        return decide(state, self.settings, now)
