@@ -60,7 +60,8 @@ class BadTrace(GoldsmithError):
     def hint(self) -> str:
         return (
             'Each line is one JSON object: {"pipeline", "criticality", "arrives": seconds,'
-            ' "stages": [{"seconds", "source", "target", "records", "bytes"}], "after": [pipeline…]}.'
+            ' "stages": [{"seconds", "source", "target", "records", "bytes"}],'
+            ' "after": [pipeline]}.'
         )
 
 
