@@ -40,7 +40,8 @@ def generate(seed: int, shape: WorkloadShape | None = None) -> tuple[TraceRun, .
     span = shape.hours * 3600
     sizes = [_pareto(dice, shape.tail, shape.most_to_least) for _ in range(shape.pipelines)]
     scale = shape.load * shape.slots * span / sum(sizes) if sizes else 0.0
-    bursts = sorted(dice.sample(range(int(shape.hours * 4)), k=max(1, int(shape.hours * 4 * 0.6))))
+    quarters = max(1, int(shape.hours * 4))
+    bursts = sorted(dice.sample(range(quarters), k=max(1, int(quarters * 0.6))))
     runs: list[TraceRun] = []
     for index, size in enumerate(sizes):
         name = f"pipeline_{index:03d}"
