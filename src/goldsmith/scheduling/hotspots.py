@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from goldsmith.scheduling.values import PlaceLoad, QueuedStage, RunningStage
+from goldsmith.scheduling.values import EndpointLoad, QueuedStage, RunningStage
 
-#: A place is kept this far below its limit: a stage that yields goes on to its next micro-batch.
+#: A endpoint is kept this far below its limit: a stage that yields goes on to its next micro-batch.
 _MARGIN = 0.9
-#: A place may run this much faster than the rate at which its backlog ends with all other work.
+#: A endpoint may run this much faster than the rate at which its backlog ends with all other work.
 _CATCH_UP = 1.1
-#: The mean of a place counts once it was in use this long.
+#: The mean of a endpoint counts once it was in use this long.
 _KNOWN_AFTER = 120.0
 _MINUTE = 60.0
 
 
-def places(stage: QueuedStage) -> tuple[str, ...]:
-    """The places a stage uses: `source:ID`, `target:ID`."""
+def endpoints(stage: QueuedStage) -> tuple[str, ...]:
+    """The endpoints a stage uses: `source:ID`, `target:ID`."""
     if stage.source and stage.target:
         return ("source:" + stage.source, "target:" + stage.target)
     if stage.source:
@@ -29,11 +29,11 @@ def minute_rate(stage: QueuedStage) -> float:
     return stage.bytes_per_second * min(1.0, stage.seconds / _MINUTE)
 
 
-class PlaceLimits:
-    """The load that is planned on every place, and its limit.
+class EndpointLimits:
+    """The load that is planned on every endpoint, and its limit.
 
-    The limit of a place is `peak_to_mean` times its mean load while in use. It is higher where
-    the backlog of the place would end after all other work: then the place is the bottleneck,
+    The limit of a endpoint is `peak_to_mean` times its mean load while in use. It is higher where
+    the backlog of the endpoint would end after all other work: then the endpoint is the bottleneck,
     and a flat load means using it fully.
     """
 
@@ -41,7 +41,7 @@ class PlaceLimits:
         self,
         waiting: Sequence[QueuedStage],
         running: Sequence[RunningStage],
-        loads: Mapping[str, PlaceLoad],
+        loads: Mapping[str, EndpointLoad],
         slots: int,
         batch_seconds: float,
     ) -> None:
@@ -66,50 +66,50 @@ class PlaceLimits:
     def _count(self, stage: QueuedStage) -> None:
         seconds = stage.seconds
         size = stage.bytes_per_second * seconds
-        for place in places(stage):
-            self._bytes[place] = self._bytes.get(place, 0.0) + size
-            self._seconds[place] = self._seconds.get(place, 0.0) + seconds
-            if seconds > self._longest.get(place, 0.0):
-                self._longest[place] = seconds
+        for endpoint in endpoints(stage):
+            self._bytes[endpoint] = self._bytes.get(endpoint, 0.0) + size
+            self._seconds[endpoint] = self._seconds.get(endpoint, 0.0) + seconds
+            if seconds > self._longest.get(endpoint, 0.0):
+                self._longest[endpoint] = seconds
 
-    def limit(self, place: str, peak_to_mean: float) -> float:
-        """Bytes per second that the place may take."""
-        found = self._limits.get((place, peak_to_mean))
+    def limit(self, endpoint: str, peak_to_mean: float) -> float:
+        """Bytes per second that the endpoint may take."""
+        found = self._limits.get((endpoint, peak_to_mean))
         if found is None:
-            known = self._loads.get(place)
+            known = self._loads.get(endpoint)
             if known is not None and known.seconds_in_use > _KNOWN_AFTER:
                 mean = known.mean_per_minute / _MINUTE
             else:
-                mean = self._bytes[place] / max(self._seconds[place], 1.0)
-            keeps_up = self._bytes[place] / max(self._drain, self._longest[place], _MINUTE)
+                mean = self._bytes[endpoint] / max(self._seconds[endpoint], 1.0)
+            keeps_up = self._bytes[endpoint] / max(self._drain, self._longest[endpoint], _MINUTE)
             found = max(_MARGIN * peak_to_mean * mean, _CATCH_UP * keeps_up)
-            self._limits[place, peak_to_mean] = found
+            self._limits[endpoint, peak_to_mean] = found
         return found
 
-    def hot_place(self, stage: QueuedStage, peak_to_mean: float, *, paced: bool) -> str | None:
-        """The place that has no room for the stage in the plan; None: it fits."""
+    def hot_endpoint(self, stage: QueuedStage, peak_to_mean: float, *, paced: bool) -> str | None:
+        """The endpoint that has no room for the stage in the plan; None: it fits."""
         rate, more = stage.bytes_per_second, minute_rate(stage)
-        for place in places(stage):
-            limit = self.limit(place, peak_to_mean)
-            there = self._planned.get(place, 0.0)
+        for endpoint in endpoints(stage):
+            limit = self.limit(endpoint, peak_to_mean)
+            there = self._planned.get(endpoint, 0.0)
             if there and there + more > limit:
-                return place
+                return endpoint
             if not paced or (rate <= limit and more >= rate):
                 continue
-            known = self._loads.get(place)
+            known = self._loads.get(endpoint)
             if known is not None and known.last_minute:
                 batch = rate * min(self._batch, stage.seconds)
                 if known.last_minute + batch > _MINUTE * limit:
-                    return place
+                    return endpoint
         return None
 
-    def busy_place(self, stage: QueuedStage, peak_to_mean: float) -> str | None:
-        """The place on which a stage that is to yield still runs; None: the stage may start."""
+    def busy_endpoint(self, stage: QueuedStage, peak_to_mean: float) -> str | None:
+        """The endpoint on which a stage that is to yield still runs; None: the stage may start."""
         more = minute_rate(stage)
-        for place in places(stage):
-            there = self._now.get(place, 0.0)
-            if there and there + more > self.limit(place, peak_to_mean):
-                return place
+        for endpoint in endpoints(stage):
+            there = self._now.get(endpoint, 0.0)
+            if there and there + more > self.limit(endpoint, peak_to_mean):
+                return endpoint
         return None
 
     def plan(self, stage: QueuedStage) -> None:
@@ -123,5 +123,5 @@ class PlaceLimits:
 
 def _add(rates: dict[str, float], stage: QueuedStage) -> None:
     rate = minute_rate(stage)
-    for place in places(stage):
-        rates[place] = rates.get(place, 0.0) + rate
+    for endpoint in endpoints(stage):
+        rates[endpoint] = rates.get(endpoint, 0.0) + rate

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from goldsmith.errors import GoldsmithError, nearest, one_of
-from goldsmith.scheduling.hotspots import PlaceLimits
+from goldsmith.scheduling.hotspots import EndpointLimits
 from goldsmith.scheduling.queue_sentences import explain_waits
 from goldsmith.scheduling.values import (
     BALANCED,
@@ -182,11 +182,11 @@ class _Deciding:
     ) -> None:
         self.state, self.settings, self.now = state, settings, now
         self.crowd = _crowd(state)
-        self.limits = PlaceLimits(
+        self.limits = EndpointLimits(
             state.waiting, state.running, state.loads, state.slots, state.batch_seconds
         )
-        self.preempting = any(
-            self._preempts(stage) for stage in (*state.waiting, *(r.stage for r in state.running))
+        self.preempting = any(map(self._preempts, state.waiting)) or any(
+            self._preempts(item.stage) for item in state.running
         )
 
     def decide(self) -> Decisions:
@@ -213,7 +213,7 @@ class _Deciding:
                 continue
             busy = None if rank < 2 else self._busy(stage)
             if free <= 0 or busy is not None:
-                waits.append((stage, -negative, "yield" if busy is None else f"place {busy}"))
+                waits.append((stage, -negative, "yield" if busy is None else f"endpoint {busy}"))
                 continue
             free -= 1
             self.limits.start(stage)
@@ -239,7 +239,7 @@ class _Deciding:
             if rank and not (self.preempting or self._of(stage).yield_to_shorter):
                 value = float("inf")
             entries.append((rank, -value, stage.arrived, stage.key, stage, item))
-        entries.sort(key=lambda entry: entry[:4])
+        entries.sort()  # keys are unique, so stages are never compared
         return entries
 
     def _of(self, stage: QueuedStage) -> ProfileSettings:
@@ -247,9 +247,9 @@ class _Deciding:
 
     def _preempts(self, stage: QueuedStage) -> bool:
         """Critical work of a profile that preempts, or needed by such work."""
-        return stage.needed_by_critical or (
-            is_critical(stage) and self._of(stage).preempt > 0 and not stage.backfill
-        )
+        if stage.needed_by_critical:
+            return True
+        return is_critical(stage) and self._of(stage).preempt > 0 and not stage.backfill
 
     def _floor(self, entries: list[_Entry]) -> int:
         """Slots that critical work leaves to the rest."""
@@ -284,14 +284,14 @@ class _Deciding:
         if item is None and not late and self._dear(stage, settings):
             return "price"
         if settings.peak_to_mean > 0:
-            hot = self.limits.hot_place(stage, settings.peak_to_mean, paced=not late)
+            hot = self.limits.hot_endpoint(stage, settings.peak_to_mean, paced=not late)
             if hot is not None:
-                return f"place {hot}"
+                return f"endpoint {hot}"
         return None
 
     def _busy(self, stage: QueuedStage) -> str | None:
         peak = self._of(stage).peak_to_mean
-        return self.limits.busy_place(stage, peak) if peak > 0 else None
+        return self.limits.busy_endpoint(stage, peak) if peak > 0 else None
 
     def _dear(self, stage: QueuedStage, settings: ProfileSettings) -> bool:
         """Delay-tolerant work waits for a cheaper hour that comes before its slack ends."""
@@ -317,4 +317,4 @@ class _Deciding:
             return Yield(item, "Critical work needs its slot.", max(since, item.next_batch) + grace)
         if not settings.yield_to_shorter:
             return None
-        return Yield(item, "A stage with a higher score needs its slot or its place.", None)
+        return Yield(item, "A stage with a higher score needs its slot or its endpoint.", None)

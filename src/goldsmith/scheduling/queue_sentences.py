@@ -29,7 +29,7 @@ def explain_waits(decided: Decisions, state: SchedulerState, now: float) -> tupl
 def sentence_of(reason: str, slots: int) -> str:
     """The sentence for the code of a reason."""
     kind, _, detail = reason.partition(" ")
-    if kind == "place":
+    if kind == "endpoint":
         return f"More load now would make a hotspot of {detail.replace(':', ' ', 1)}."
     if kind == "limit":
         return f"Its profile already runs max_concurrent_tasks = {detail} stages."

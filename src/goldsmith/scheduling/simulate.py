@@ -1,4 +1,4 @@
-"""Replay a workload on virtual time with the scheduling code of the service.
+"""PolicyReplay a workload on virtual time with the scheduling code of the service.
 
 The machine has slots. A stage holds one slot while it runs and may lose it at a micro-batch; what
 it has done is kept. A policy sees estimates, never the true sizes (only the oracle does).
@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import Protocol
 
 from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
-from goldsmith.scheduling.place_usage import PlaceUsage
+from goldsmith.scheduling.endpoint_usage import EndpointUsage
 from goldsmith.scheduling.trace import TraceRun, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,
@@ -103,11 +103,11 @@ class _Holding:
 
 
 @dataclass(frozen=True, slots=True)
-class Replay:
+class PolicyReplay:
     """The outcome of one policy."""
 
     runs: tuple[FinishedRun, ...]
-    usage: PlaceUsage
+    usage: EndpointUsage
     #: (start, end) of every time a slot was held.
     held: tuple[tuple[float, float], ...]
     yields: int
@@ -115,7 +115,7 @@ class Replay:
 
 def replay(
     workload: Sequence[TraceRun], policy: Policy, machine: Machine, *, seed: int = 0
-) -> Replay:
+) -> PolicyReplay:
     """Run the workload under a policy."""
     return _Simulation(workload, policy, machine, seed).run()
 
@@ -169,14 +169,14 @@ class _Simulation:
             job.dependants = len(_reachable(job.index, lambda i: self.jobs[i].downstream))
         self.waiting: dict[int, QueuedStage] = {}
         self.holding: dict[int, _Holding] = {}
-        self.usage = PlaceUsage()
+        self.usage = EndpointUsage()
         self.held: list[tuple[float, float]] = []
         self.yields = 0
         self._order = 0
         self._events: list[tuple[float, int, str, int]] = []
         self._tick_at: float | None = None
 
-    def run(self) -> Replay:
+    def run(self) -> PolicyReplay:
         for job in self.jobs:
             self._push(job.run.arrives, "arrive", job.index)
         while self._events:
@@ -185,7 +185,7 @@ class _Simulation:
                 _at, _order, kind, index = heapq.heappop(self._events)
                 self._happen(kind, index, now)
             self._decide(now)
-        return Replay(
+        return PolicyReplay(
             runs=tuple(
                 FinishedRun(job.run, job.index, job.started or 0.0, job.finished)
                 for job in self.jobs

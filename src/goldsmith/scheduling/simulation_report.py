@@ -9,7 +9,7 @@ from typing import Any
 
 from goldsmith.scheduling.policies import ProfilePolicy, baseline_policies
 from goldsmith.scheduling.profiles import settings_from_rows
-from goldsmith.scheduling.simulate import Machine, Policy, Replay, replay
+from goldsmith.scheduling.simulate import Machine, Policy, PolicyReplay, replay
 from goldsmith.scheduling.trace import TraceRun, upstream_runs
 from goldsmith.scheduling.values import BALANCED, CRITICAL, FOCUS, ProfileSettings
 
@@ -65,7 +65,7 @@ def compare(
     *,
     seed: int = 0,
 ) -> Comparison:
-    """Replay the workload under every policy and measure it."""
+    """PolicyReplay the workload under every policy and measure it."""
     policies: dict[str, Policy] = dict(baseline_policies())
     for name in (BALANCED, FOCUS):
         policies[name] = ProfilePolicy(name, settings)
@@ -82,7 +82,9 @@ def compare(
         },
         flows={name: {r.index: r.flow for r in found.runs} for name, found in replays.items()},
         minutes={
-            name: {place: found.usage.minutes(place) for place in found.usage.peak_to_mean()}
+            name: {
+                endpoint: found.usage.minutes(endpoint) for endpoint in found.usage.peak_to_mean()
+            }
             for name, found in replays.items()
         },
     )
@@ -90,7 +92,7 @@ def compare(
 
 def measure(
     workload: Sequence[TraceRun],
-    found: Replay,
+    found: PolicyReplay,
     alone: Sequence[float],
     undisturbed: Mapping[int, float],
     prices: Sequence[float],
@@ -173,7 +175,7 @@ def slot_cost(held: Sequence[tuple[float, float]], prices: Sequence[float]) -> f
 
 
 def as_html(compared: Comparison, title: str) -> str:
-    """A page without any outside file: the table, and plots of flows and of the hottest places."""
+    """A page without any outside file: the table, and plots of flows and of the hottest endpoints."""
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td>{m.mean_flow:,.1f}</td><td>{m.p95_flow:,.1f}</td>"
         f"<td>{max(m.peak_to_mean.values(), default=1.0):.2f}</td><td>{m.cost:,.0f}</td>"
@@ -187,13 +189,13 @@ def as_html(compared: Comparison, title: str) -> str:
     plots = [_plot("Share of runs (up) finished within seconds of flow time (right)", curves)]
     fifo = compared.measures["fifo"].peak_to_mean
     hottest = sorted((x for x in fifo if x.startswith("target:")), key=lambda x: -fifo[x])[:3]
-    for place in hottest:
+    for endpoint in hottest:
         lines = {
-            name: [(float(m), size) for m, size in sorted(by_place.get(place, {}).items())]
-            for name, by_place in compared.minutes.items()
+            name: [(float(m), size) for m, size in sorted(by_endpoint.get(endpoint, {}).items())]
+            for name, by_endpoint in compared.minutes.items()
             if name in ("fifo", BALANCED)
         }
-        plots.append(_plot(f"Bytes per minute (up) on {place} by minute (right)", lines))
+        plots.append(_plot(f"Bytes per minute (up) on {endpoint} by minute (right)", lines))
     return (
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title>"
         "<style>body{font:15px sans-serif;margin:2em auto;max-width:60em}td,th{padding:.3em .8em;"

@@ -48,7 +48,7 @@ class QueuedStage:
     profile: str = BALANCED
     #: pipelines.criticality; None: not set in the row.
     criticality: str | None = None
-    #: Datasets, `""` if there is none. A place's name is `source:ID` or `target:ID`.
+    #: Datasets, `""` if there is none. A endpoint's name is `source:ID` or `target:ID`.
     source: str = ""
     target: str = ""
     #: Estimated bytes per second while it runs.
@@ -78,7 +78,7 @@ class RunningStage:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceLoad:
+class EndpointLoad:
     """The load on one source or target."""
 
     #: Bytes in the last 60 seconds.
@@ -124,7 +124,7 @@ class SchedulerState:
     slots: int
     waiting: tuple[QueuedStage, ...]
     running: tuple[RunningStage, ...]
-    loads: Mapping[str, PlaceLoad] = field(default_factory=dict)
+    loads: Mapping[str, EndpointLoad] = field(default_factory=dict)
     #: Seconds of one micro-batch.
     batch_seconds: float = 10.0
 

@@ -29,9 +29,9 @@ def test_balanced_beats_fifo_without_higher_cost_or_hotter_targets(seed: int) ->
     assert balanced.mean_flow <= 0.75 * fifo.mean_flow
     assert balanced.cost <= fifo.cost * (1 + 1e-9)
     hot = {
-        place: (ratio, oracle.peak_to_mean[place])
-        for place, ratio in balanced.peak_to_mean.items()
-        if place.startswith("target:") and ratio > max(1.5, 1.1 * oracle.peak_to_mean[place])
+        endpoint: (ratio, oracle.peak_to_mean[endpoint])
+        for endpoint, ratio in balanced.peak_to_mean.items()
+        if endpoint.startswith("target:") and ratio > max(1.5, 1.1 * oracle.peak_to_mean[endpoint])
     }
     assert hot == {}
 
@@ -84,9 +84,8 @@ def test_upstreams_of_a_critical_run_are_promoted_with_it() -> None:
 def test_every_run_ends_exactly_once_under_every_policy(shape: WorkloadShape) -> None:
     runs = generate(3, shape)
     compared = compare(runs, MACHINE, shipped_settings())
-    assert {name: sorted(found) for name, found in compared.flows.items()} == dict.fromkeys(
-        compared.flows, list(range(len(runs)))
-    )
+    for found in compared.flows.values():
+        assert sorted(found) == list(range(len(runs)))
     assert len({round(measured.cost, 3) for measured in compared.measures.values()}) == 1
 
 

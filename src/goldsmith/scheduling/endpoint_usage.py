@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from goldsmith.scheduling.values import PlaceLoad
+from goldsmith.scheduling.values import EndpointLoad
 
 
 @dataclass(slots=True)
 class _Usage:
-    """One place."""
+    """One endpoint."""
 
     rate: float = 0.0
     active: int = 0
@@ -20,18 +20,18 @@ class _Usage:
     minutes: dict[int, float] = field(default_factory=dict)
 
 
-class LoadsAt(Mapping[str, PlaceLoad]):
-    """The loads of places at one time."""
+class LoadsAt(Mapping[str, EndpointLoad]):
+    """The loads of endpoints at one time."""
 
-    def __init__(self, places: Mapping[str, _Usage], now: float) -> None:
-        self._places = places
+    def __init__(self, endpoints: Mapping[str, _Usage], now: float) -> None:
+        self._endpoints = endpoints
         self._now = now
 
-    def __getitem__(self, place: str) -> PlaceLoad:
-        usage = self._places[place]
+    def __getitem__(self, endpoint: str) -> EndpointLoad:
+        usage = self._endpoints[endpoint]
         _advance(usage, self._now)
         minute, part = int(self._now // 60), (self._now % 60) / 60
-        return PlaceLoad(
+        return EndpointLoad(
             last_minute=usage.minutes.get(minute, 0.0)
             + (1 - part) * usage.minutes.get(minute - 1, 0.0),
             mean_per_minute=60 * usage.bytes / usage.seconds_in_use
@@ -41,17 +41,17 @@ class LoadsAt(Mapping[str, PlaceLoad]):
         )
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._places)
+        return iter(self._endpoints)
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._endpoints)
 
 
-class PlaceUsage:
+class EndpointUsage:
     """Bytes per minute of every source and target."""
 
     def __init__(self) -> None:
-        self._places: dict[str, _Usage] = {}
+        self._endpoints: dict[str, _Usage] = {}
 
     def begin(self, source: str, target: str, rate: float, now: float) -> None:
         for usage in self._of(source, target):
@@ -66,28 +66,28 @@ class PlaceUsage:
             usage.rate = usage.rate - rate if usage.active else 0.0
 
     def loads(self, now: float) -> LoadsAt:
-        """The loads of all places at a time, each computed when it is looked up."""
-        return LoadsAt(self._places, now)
+        """The loads of all endpoints at a time, each computed when it is looked up."""
+        return LoadsAt(self._endpoints, now)
 
     def peak_to_mean(self) -> dict[str, float]:
         """Most bytes in a minute over the mean bytes per minute in use, at least 1."""
         found: dict[str, float] = {}
-        for name, usage in sorted(self._places.items()):
+        for name, usage in sorted(self._endpoints.items()):
             if not usage.bytes or not usage.seconds_in_use:
                 continue
             mean = 60 * usage.bytes / usage.seconds_in_use
             found[name] = max(1.0, max(usage.minutes.values()) / mean)
         return found
 
-    def minutes(self, place: str) -> Mapping[int, float]:
+    def minutes(self, endpoint: str) -> Mapping[int, float]:
         """Bytes by minute."""
-        return self._places[place].minutes
+        return self._endpoints[endpoint].minutes
 
     def _of(self, source: str, target: str) -> Iterator[_Usage]:
         if source:
-            yield self._places.setdefault(f"source:{source}", _Usage())
+            yield self._endpoints.setdefault(f"source:{source}", _Usage())
         if target:
-            yield self._places.setdefault(f"target:{target}", _Usage())
+            yield self._endpoints.setdefault(f"target:{target}", _Usage())
 
 
 def _advance(usage: _Usage, now: float) -> None:
