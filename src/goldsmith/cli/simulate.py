@@ -123,7 +123,7 @@ def _from_journal(cli: CliContext, seconds: float) -> tuple[TraceRun, ...]:
         for stage_run in stage_runs_of(runtime.journal, run.run_id):
             if stage_run.started_at is None or stage_run.ended_at is None:
                 continue
-            row = stages.get((str(stage_run.pipeline_id), stage_run.stage_order))
+            row = stages.get((str(stage_run.pipeline_id), stage_run.stage_order or 0))
             done.append(
                 TraceStage(
                     seconds=(stage_run.ended_at - stage_run.started_at).total_seconds(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from goldsmith.scheduling.values import EndpointLoad
+from goldsmith.scheduling.values import PlaceLoad
 
 
 @dataclass(slots=True)
@@ -20,18 +20,18 @@ class _Usage:
     minutes: dict[int, float] = field(default_factory=dict)
 
 
-class LoadsAt(Mapping[str, EndpointLoad]):
+class LoadsAt(Mapping[str, PlaceLoad]):
     """The loads of endpoints at one time."""
 
     def __init__(self, endpoints: Mapping[str, _Usage], now: float) -> None:
         self._endpoints = endpoints
         self._now = now
 
-    def __getitem__(self, endpoint: str) -> EndpointLoad:
+    def __getitem__(self, endpoint: str) -> PlaceLoad:
         usage = self._endpoints[endpoint]
         _advance(usage, self._now)
         minute, part = int(self._now // 60), (self._now % 60) / 60
-        return EndpointLoad(
+        return PlaceLoad(
             last_minute=usage.minutes.get(minute, 0.0)
             + (1 - part) * usage.minutes.get(minute - 1, 0.0),
             mean_per_minute=60 * usage.bytes / usage.seconds_in_use

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from goldsmith.scheduling.values import EndpointLoad, QueuedStage, RunningStage
+from goldsmith.scheduling.values import PlaceLoad, QueuedStage, RunningStage
 
 #: A endpoint is kept this far below its limit: a stage that yields goes on to its next micro-batch.
 _MARGIN = 0.9
@@ -41,7 +41,7 @@ class EndpointLimits:
         self,
         waiting: Sequence[QueuedStage],
         running: Sequence[RunningStage],
-        loads: Mapping[str, EndpointLoad],
+        loads: Mapping[str, PlaceLoad],
         slots: int,
         batch_seconds: float,
     ) -> None:

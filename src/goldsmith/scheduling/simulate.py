@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Protocol
 
-from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
 from goldsmith.scheduling.endpoint_usage import EndpointUsage
+from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
 from goldsmith.scheduling.trace import TraceRun, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,

@@ -78,7 +78,7 @@ class RunningStage:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointLoad:
+class PlaceLoad:
     """The load on one source or target."""
 
     #: Bytes in the last 60 seconds.
@@ -124,7 +124,7 @@ class SchedulerState:
     slots: int
     waiting: tuple[QueuedStage, ...]
     running: tuple[RunningStage, ...]
-    loads: Mapping[str, EndpointLoad] = field(default_factory=dict)
+    loads: Mapping[str, PlaceLoad] = field(default_factory=dict)
     #: Seconds of one micro-batch.
     batch_seconds: float = 10.0
 
