@@ -198,7 +198,11 @@ class _Deciding:
         starts: list[Start] = []
         yields: list[RunningStage] = []
         waits: list[tuple[QueuedStage, float, str]] = []
+        full = "critical" if self.preempting else "slots"
         for rank, negative, _arrived, _key, stage, item in entries:
+            if left <= 0 and rank == 2 and item is None:  # most of a long queue
+                waits.append((stage, -negative, full))
+                continue
             reason = self._refusal(rank, stage, item, left, kept_for_others, by_profile)
             if reason is not None:
                 if item is not None:
@@ -227,10 +231,10 @@ class _Deciding:
 
     def _entries(self) -> list[_Entry]:
         entries: list[_Entry] = []
-        now, crowd = self.now, self.crowd
+        now, crowd, preempting = self.now, self.crowd, self.preempting
         for stage in self.state.waiting:
             value = _score(stage, self._of(stage), crowd, now)
-            rank = 1 if self.preempting and self._preempts(stage) else 2
+            rank = 1 if preempting and self._preempts(stage) else 2
             entries.append((rank, -value, stage.arrived, stage.key, stage, None))
         for item in self.state.running:
             stage = item.stage

@@ -175,7 +175,7 @@ def slot_cost(held: Sequence[tuple[float, float]], prices: Sequence[float]) -> f
 
 
 def as_html(compared: Comparison, title: str) -> str:
-    """A page without any outside file: the table, and plots of flows and of the hottest endpoints."""
+    """A page without any outside file: the table, and plots of flows and hot targets."""
     rows = "".join(
         f"<tr><th>{escape(name)}</th><td>{m.mean_flow:,.1f}</td><td>{m.p95_flow:,.1f}</td>"
         f"<td>{max(m.peak_to_mean.values(), default=1.0):.2f}</td><td>{m.cost:,.0f}</td>"
