@@ -40,19 +40,20 @@ quick: setup ## Run the tests that take seconds: unit and shape.
 	@$(BIN)/pytest -m "not soak" $(wildcard tests/unit tests/shape) $(ARGS)
 
 .PHONY: fmt
-fmt: setup ## Format the code and mend what can be mended.
+fmt: setup ## Format the code and fix what ruff can fix.
 	@$(BIN)/ruff check --fix-only --quiet .
 	@$(BIN)/ruff format .
 
 .PHONY: lint
-lint: setup ## Check the code: ruff, its format, mypy.
+lint: setup ## Check the code: ruff, its format, mypy, unused code.
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy $(ARGS)
+	@$(BIN)/python tools/dead_code.py
 
 .PHONY: soak
 soak: setup ## Run the long tests.
-	@$(BIN)/pytest -m soak $(ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
+	@HYPOTHESIS_PROFILE=searching $(BIN)/pytest -m soak $(ARGS) || { code=$$?; [ $$code -eq 5 ] || exit $$code; }
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.

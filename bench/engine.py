@@ -124,9 +124,9 @@ class Bench:
         )
 
     def run(self, selection: str) -> list[Any]:
-        from goldsmith.engine.attempt import RunOptions
         from goldsmith.engine.run import ExecutionOptions
         from goldsmith.journal import runs
+        from goldsmith.planning.run_options import RunOptions
         from goldsmith.worker import loop
 
         request = loop.submit_request(self.runtime, [selection], {}, "bench")

@@ -36,11 +36,12 @@ from pyspark.sql import SparkSession
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.engine.attempt import RunOptions, WorkerResources
+from goldsmith.engine.attempt import WorkerResources
 from goldsmith.engine.run import ExecutionOptions
 from goldsmith.engine.session import cancel, spark_session
 from goldsmith.engine.stop_stage import GRACE_SECONDS
 from goldsmith.planning import apply_files
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.runtime import Runtime
 from goldsmith.worker import loop
 from goldsmith.worker.resources import worker_resources

@@ -20,10 +20,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from servers.postgres import Postgres, running
 
-# `make test` tries the same examples every time; `make soak` looks for new ones.
-hypothesis.settings.register_profile("steady", derandomize=True, deadline=None)
+# `make test` tries the same few examples every time; `make soak` looks for new ones.
+_PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "steady")
+hypothesis.settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 hypothesis.settings.register_profile("searching", deadline=None, max_examples=500)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+hypothesis.settings.load_profile(_PROFILE)
 
 DATABASES = ("sqlite", pytest.param("postgresql", marks=pytest.mark.postgres))
 _TEMPLATE = "goldsmith_template"
@@ -33,15 +34,35 @@ _NAMES = (f"test_{os.getpid()}_{number}" for number in itertools.count())
 
 #: What takes longest, first: of two processes neither has the last long file to itself.
 _FIRST = ("stories", "spark", "warehouses")
+#: The longest files of their folders, by a run with `--durations=0`.
+_LONG = frozenset(
+    (
+        "test_environments.py",
+        "test_quarantine.py",
+        "test_quarantine_model.py",
+        "test_quarantine_over_time.py",
+        "test_upkeep.py",
+        "test_identity.py",
+        "test_moving_datasets.py",
+        "test_models.py",
+    )
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Stories go first, and the many quick tests fill the end."""
-    items.sort(key=lambda item: _place(item.path.relative_to(Path(__file__).parent).parts[0]))
+    items.sort(key=lambda item: _turn(item.path.relative_to(Path(__file__).parent)))
+    if _PROFILE == "searching":
+        # The examples that `make test` leaves out belong to `make soak`.
+        for item in items:
+            if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+                item.add_marker(pytest.mark.soak)
 
 
-def _place(folder: str) -> int:
-    return _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
+def _turn(file: Path) -> tuple[int, int]:
+    folder = file.parts[0]
+    order = _FIRST.index(folder) if folder in _FIRST else len(_FIRST)
+    return order, 0 if file.name in _LONG else 1
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from goldsmith.engine import ledger
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.publish.restore_record import finish, intend
 from goldsmith.engine.quarantine.liveness import liveness, liveness_of, moved_days
 from goldsmith.journal import stage_runs
@@ -16,6 +15,7 @@ from goldsmith.journal.definitions import stage_ledgers
 from goldsmith.journal.events import StageFailed, StageFinished
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Restore, StageRun
+from goldsmith.planning.input_selection import Consumed
 from goldsmith.planning.lake import TableHistory, TableSnapshot
 from goldsmith.storage.files import ListedFile
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from goldsmith.engine import ledger
-from goldsmith.engine.ledger import Consumed
 from goldsmith.journal.definitions import input_files
 from goldsmith.journal.journal import Journal
+from goldsmith.planning.input_selection import Consumed
 from goldsmith.storage.files import ListedFile
 
 NOON = datetime(2026, 11, 1, 12, tzinfo=UTC)

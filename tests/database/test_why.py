@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.cli.main import goldsmith
-from goldsmith.journal import requests, runs, stage_runs
+from goldsmith.journal import healing, requests, runs, stage_runs
 from goldsmith.journal.errors import UnknownEntity
 from goldsmith.journal.events import (
     RunFailed,
@@ -24,6 +25,7 @@ from goldsmith.journal.events import (
 )
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.reasons import why
+from goldsmith.journal.status_screen import status_screen
 from goldsmith.journal.tables import Request, Run, StageRun
 from plain_sql import PlainSql
 
@@ -129,6 +131,31 @@ def test_what_failed_says_its_code_and_what_it_blocked(catalog_url: str, journal
     assert "Stage orders-1 (load) failed in step 'shape': DiskFull: No room is left." in sentences
     assert "Stage orders-2 (clean) is blocked: orders-1 failed." in sentences
     assert why(catalog_url, "orders-2").state == "blocked"
+
+
+@pytest.mark.parametrize("options", [{"limit": 5}, {"replay": {"sql": "SELECT 1"}}])
+def test_a_failed_trial_run_or_replay_does_not_count_for_its_pipeline(
+    catalog_url: str, journal: Journal, options: dict[str, object]
+) -> None:
+    requests.put(journal, Request(request_id="request-1", selection=("orders",), options=options))
+    fail(journal)
+    assert why(catalog_url, "orders").state == "never ran"
+    assert why(catalog_url, "orders-1").state == "never ran"
+    assert status_screen(catalog_url).parts["failed"].count == 0
+    long_ago = datetime(2000, 1, 1, tzinfo=UTC)
+    assert healing.failures_since_success(journal, "orders", long_ago) == 0
+
+
+def test_a_long_error_is_printed_once(catalog_url: str, journal: Journal, tmp_path: Path) -> None:
+    error = "The column 'amount' of the row with id 17 is 'twelve', which is: no DECIMAL(10,2)."
+    start(journal)
+    failed = {"error_code": "ValueDoesNotFit", "error_message": error}
+    stage_runs.finish_stage_run(journal, "try-1", StageFailed(**failed))
+    runs.finish_run(journal, "run-1", RunFailed(**failed))
+    (tmp_path / "goldsmith.toml").write_text(f'[catalog]\nurl = "{catalog_url}"\n')
+    shown = CliRunner().invoke(goldsmith, ["--project", str(tmp_path), "why", "orders"]).output
+    assert shown.count(error) == 1
+    assert "Stage orders-1 (load) failed in step 'shape': ValueDoesNotFit." in shown
 
 
 def test_a_run_tells_its_whole_story_newest_first(catalog_url: str, journal: Journal) -> None:

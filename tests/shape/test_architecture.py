@@ -68,6 +68,14 @@ def test_every_folder_of_the_engine_is_described() -> None:
     assert missing == []
 
 
+def test_one_run_passes_at_most_35_files() -> None:
+    """The second column of the walk names the file of each row; others are seen on the way."""
+    walk = ARCHITECTURE_TEXT.split("## One `goldsmith run`, file by file")[1]
+    files = {line.split("|")[2].strip() for line in walk.splitlines() if line.startswith("| ")}
+    files = {file for file in files if file.endswith(".py`")}
+    assert 20 < len(files) <= 35
+
+
 def test_the_map_of_the_package_has_the_layers_in_their_order() -> None:
     """The map in `goldsmith/__init__.py` is the layers that imports are held to, as they exist."""
     shown = [frozenset(line.split()) for line in _LAYER.findall(MAPS["src/goldsmith/__init__.py"])]

@@ -144,3 +144,47 @@ def _only_a_docstring(tree: ast.Module) -> bool:
 
 def test_every_module_says_why_it_exists() -> None:
     assert [module for module, tree in TREES.items() if not ast.get_docstring(tree)] == []
+
+
+def folder_of(module: str) -> str:
+    """The subfolder of a package that a module is in; empty for a module right in a package."""
+    folders = FILES[module].relative_to(SOURCE).parts[:-1]
+    return ".".join(folders[:2]) if len(folders) > 1 else ""
+
+
+def test_no_subfolder_of_a_package_imports_another_by_a_detour() -> None:
+    imports: dict[str, set[str]] = {}
+    for module, tree in TREES.items():
+        if mine := folder_of(module):
+            others = {
+                folder_of(other) for other in ours(tree) if package_of(other) == package_of(module)
+            }
+            imports.setdefault(mine, set()).update(others - {"", mine})
+    left = dict(imports)
+    while free := [name for name, needs in left.items() if not needs & left.keys()]:
+        for name in free:
+            del left[name]
+    assert {name: sorted(needs & left.keys()) for name, needs in left.items()} == {}
+
+
+#: A module shorter than this has to hold something of its own.
+SHORTEST = 15
+
+
+def test_no_short_file_only_forwards() -> None:
+    forwarding = [
+        module
+        for module, file in FILES.items()
+        if file.name != "__init__.py"
+        and len(file.read_text("utf-8").splitlines()) < SHORTEST
+        and all(_forwards(node) for node in TREES[module].body)
+    ]
+    assert forwarding == []
+
+
+def _forwards(node: ast.stmt) -> bool:
+    """An import, a docstring or an assignment of an imported name."""
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Name | ast.Attribute)
+    is_docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return is_docstring or isinstance(node, ast.Import | ast.ImportFrom)

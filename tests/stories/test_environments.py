@@ -9,7 +9,8 @@ import pytest
 from stories.everywhere import Environment, Story, tell
 
 ENVIRONMENTS = (
-    pytest.param("to_postgres", marks=pytest.mark.postgres),
+    # `to_redshift` has the same S3 and the same databases.
+    pytest.param("to_postgres", marks=(pytest.mark.postgres, pytest.mark.soak)),
     pytest.param("to_redshift", marks=pytest.mark.postgres),
     pytest.param("in_glue", marks=pytest.mark.postgres),
     pytest.param("by_connect", marks=pytest.mark.postgres),

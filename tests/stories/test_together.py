@@ -55,7 +55,7 @@ def _states(pid: int) -> list[str]:
     ("kind", "point"),
     [
         ("lake", "before-publish"),
-        ("duckdb", "before-publish"),
+        pytest.param("duckdb", "before-publish", marks=pytest.mark.soak),
         pytest.param("lake", "branch-made", marks=pytest.mark.soak),
         pytest.param("lake", "published", marks=pytest.mark.soak),
         pytest.param("duckdb", "started", marks=pytest.mark.soak),

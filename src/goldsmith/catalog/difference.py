@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,10 +150,3 @@ def drift(bundle: Bundle, rows: CatalogRows) -> Difference:
         if not (isinstance(row.row, Flag) and row.after is None)
     ]
     return Difference(rows=tuple(backwards))
-
-
-def tables_in(rows: Iterable[RowDifference]) -> dict[str, list[RowDifference]]:
-    grouped: dict[str, list[RowDifference]] = {}
-    for row in rows:
-        grouped.setdefault(row.table, []).append(row)
-    return grouped

@@ -123,8 +123,8 @@ class CheckRaised(GoldsmithError):
     cause: str
 
     def __str__(self) -> str:
-        return f"The check {self.check} could not be carried out: {self.cause}"
+        return f"The check {self.check} could not be evaluated: {self.cause}"
 
     @property
     def hint(self) -> str:
-        return "Mend the SQL or the pattern of the check; `goldsmith checks show` explains it."
+        return "Correct the SQL or the pattern of the check; `goldsmith checks show` explains it."

@@ -36,7 +36,7 @@ class CasesFailed(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return "Mend the rule, or what the case expects."
+        return "Correct the rule, or what the case expects."
 
 
 @click.group()

@@ -28,7 +28,7 @@ def freshness(cli: CliContext, stale: bool, as_json: bool) -> None:
 
 
 def _print(found: list[Freshness]) -> None:
-    heads = ["dataset", "last update", "hours stale", "may be", "severity", "pipeline"]
+    heads = ["dataset", "last update", "hours stale", "limit (hours)", "severity", "pipeline"]
     table(heads, [_line(dataset) for dataset in found])
 
 

@@ -99,7 +99,7 @@ targets:
 
 validation_rules:
   - rule_set_id: orders_have_ids
-    description: "Every order can be told apart"
+    description: "Every order has an id of its own"
     check_def:
       - type: not_null
         column: order_id

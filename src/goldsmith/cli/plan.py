@@ -41,22 +41,18 @@ def plan(
     catalog_index = runtime.catalog_indexer.catalog_index()
     chosen = select(catalog_index, selection)
     looks = len(chosen) <= _MOST_LOOKED_AT if look is None else look
-    increments = Increments(runtime.catalog, runtime.storage) if looks else None
+    check = HistoryCheck(
+        catalog=runtime.catalog,
+        increments=Increments(runtime.catalog, runtime.storage),
+        storage=runtime.storage,
+        warehouse=lambda type_: open_warehouse(runtime.storage, type_, wait_seconds=1.0),
+    )
     made = planner.plan(
         catalog_index,
         selection,
         now=datetime.now(UTC),
         environment=runtime.settings.environment,
-        look=increments,
-        changed=None if increments is None else increments.definition_changed,
-        history=None
-        if increments is None
-        else HistoryCheck(
-            catalog=runtime.catalog,
-            increments=increments,
-            storage=runtime.storage,
-            warehouse=lambda type_: open_warehouse(runtime.storage, type_, wait_seconds=1.0),
-        ),
+        observe=check.observe if looks else None,
         expected=runs.expected(
             runtime.journal, [catalog_index.stages[name].stage.key for name in chosen]
         ),

@@ -40,13 +40,15 @@ class Working:
     #: The expected duration: the median of its last successful runs.
     expected: float | None = None
     step: str | None = None
+    #: Whether it waits for Spark, which starts.
+    needs_spark: bool = False
     seen: Progress | None = None
 
 
 def line(work: Working, now: float) -> str:
     """The progress of a stage, in one line."""
     seconds = max(0.0, now - work.started)
-    parts = [work.step or "begins"]
+    parts = [work.step or ("starting Spark" if work.needs_spark else "begins")]
     if work.seen is not None and work.seen.rows:
         # Every pass over the input counts, so these are not the rows of the result.
         parts.append(f"{count(work.seen.rows, 'row')} scanned")
@@ -100,7 +102,7 @@ def _missing(stage_run: Any) -> str:
 
 
 def _needs(stage_run: Any) -> str:
-    from goldsmith.planning.definition import CHANGED
+    from goldsmith.planning.reasons import CHANGED
 
     _before, changed, needs = (stage_run.because or "").partition(f"{CHANGED}:")
     return f"\n    {changed}{needs}" if needs else ""
@@ -116,6 +118,8 @@ class Board(AbstractContextManager["Board"]):
     #: Gives how long a stage usually takes.
     usual: Callable[[Any], float | None]
     measure: Callable[[str], Progress | None]
+    #: Whether Spark starts now.
+    starting: Callable[[], bool] = lambda: False
     #: Gives the messages of failed checks of a published stage run.
     warnings: Callable[[str], Sequence[str]] = lambda _stage_run_id: ()
     on_terminal: bool = field(default_factory=lambda: _can_renew_lines())
@@ -190,6 +194,7 @@ class Board(AbstractContextManager["Board"]):
             for work in working:
                 work.step = steps.get(work.stage_run_id, work.step)
         for work in working:
+            work.needs_spark = work.step is None and self.starting()
             work.seen = self.measure(work.stage_run_id) or work.seen
         now = time.monotonic()
         return [line(work, now) for work in working]
@@ -215,6 +220,7 @@ def _can_renew_lines() -> bool:
 
 def board(runtime: Any, *, quiet: bool) -> Board:
     """The progress board of a run."""
+    from goldsmith.engine.session import spark_session
     from goldsmith.engine.session.progress import measure
     from goldsmith.journal import runs, verdicts
 
@@ -232,4 +238,11 @@ def board(runtime: Any, *, quiet: bool) -> Board:
             f"{verdict.check_name} ({verdict.severity}): {verdict.message}" for verdict in found
         ]
 
-    return Board(quiet=quiet, steps=steps, usual=usual, measure=measure, warnings=warnings)
+    return Board(
+        quiet=quiet,
+        steps=steps,
+        usual=usual,
+        measure=measure,
+        starting=spark_session.starting.is_set,
+        warnings=warnings,
+    )

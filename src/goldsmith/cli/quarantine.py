@@ -49,7 +49,7 @@ def list_(cli: CliContext, as_json: bool) -> None:
 
     def text() -> None:
         if not found:
-            echo("No row is kept aside.")
+            echo("No row is quarantined.")
             return
         table(
             ("dataset", "rows", "unpublished", "checks", "runs"),
@@ -134,7 +134,7 @@ def replay(
     from goldsmith.cli.run import carry_out
 
     if sql is not None and file is not None:
-        raise click.UsageError("Mend the rows with --sql or with --file, not with both.")
+        raise click.UsageError("Correct the rows with --sql or with --file, not with both.")
     selection = {
         "sql": sql,
         "file": None if file is None else str(file.resolve()),
@@ -175,7 +175,7 @@ def discard(
     from goldsmith.worker.resources import worker_resources
 
     runtime = cli.runtime
-    if not confirm(f"Discard rows kept aside for {dataset}?", yes=yes):
+    if not confirm(f"Discard quarantined rows of {dataset}?", yes=yes):
         raise click.Abort
     with worker_resources(runtime) as resources, _settled(runtime, resources, dataset):
         gone = quarantine_store.discard(

@@ -85,7 +85,7 @@ def _say(meant: Restoration, goes: str) -> None:
 def _rebuild(cli: CliContext, meant: Restoration) -> None:
     """Rebuild a warehouse table: run its stage on what it had read by then."""
     from goldsmith.cli.run import perform
-    from goldsmith.engine.lake.table_states import CannotRestore
+    from goldsmith.planning.past_state import CannotRestore
 
     selection = [f"stage:{meant.context.stage_id}"]
     _all, mine = perform(cli, selection, {"as_of": meant.after.snapshot}, quiet=True)

@@ -161,9 +161,9 @@ def perform(
 ) -> tuple[list[RequestOutcome], RequestOutcome]:
     """Request a run and run all due requests here; returns all outcomes, and that of this one."""
     from goldsmith.cli.progress import board
-    from goldsmith.engine.attempt import RunOptions
     from goldsmith.engine.run import ExecutionOptions
     from goldsmith.journal import requests
+    from goldsmith.planning.run_options import RunOptions
     from goldsmith.planning.selection import select
     from goldsmith.worker import loop
     from goldsmith.worker.resources import worker_resources
@@ -185,7 +185,7 @@ def perform(
         turned = loop.run_until_over(runtime, resources, execution, request.request_id, waits=waits)
     over = requests.get(runtime.journal, requests.followed(runtime.journal, request.request_id))
     if over.request_id != request.request_id and not quiet:
-        echo(f"{over.request_id} waited and asked for the same; it was carried out once.")
+        echo(f"{over.request_id} already waited for the same run; both were run once.")
     last = next(t for t in reversed(turned) if t.request.request_id == over.request_id)
     return turned, replace(last, request=over)
 

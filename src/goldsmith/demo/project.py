@@ -9,11 +9,11 @@ from pathlib import Path
 
 from goldsmith.catalog import bundle, catalog
 from goldsmith.demo import data
-from goldsmith.engine.attempt import RunOptions
 from goldsmith.engine.run import ExecutionOptions
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning import apply_files
 from goldsmith.planning.plan import PlannedStage
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.runtime import Runtime
 from goldsmith.settings.defaults import catalog_url
 from goldsmith.settings.project import FILE_NAME

@@ -1,18 +1,16 @@
 """Apply retry overrides: what an attempt at a stage does differently after a failed attempt.
 
 The catalog rows do not change. Healing stores the overrides in the request; this module applies
-them to the stage context, the Spark session, the input selection and the target.
+them to the stage context, the Spark session and the target.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.shape.transforms.latest_per_key import rank_in_key
 from goldsmith.engine.write.destinations.destination import Destination
@@ -60,38 +58,6 @@ def _permissive(dataset: Dataset) -> Dataset:
         return dataset
     options = {name: value for name, value in source.options.items() if name != "mode"}
     return dataset._replace(source=source.with_(options=options))
-
-
-def fewer(selection: InputSelection, attempt: Attempt) -> InputSelection:
-    """Limit the input selection to `files_at_once` files, the oldest first."""
-    most = attempt.adjust.files_at_once
-    if most is None or selection.starts_over or attempt.context.resolved.read != "new":
-        return selection
-    if (
-        attempt.run_options.full_refresh
-        or attempt.run_options.window is not None
-        or attempt.run_options.as_of is not None
-    ):
-        return selection  # the next attempt would read the same files again
-    # Limit only the first input; lookup inputs are read in full.
-    first = attempt.context.inputs[0].dataset_id if attempt.context.inputs else ""
-    found = selection.consumed.files.get(first)
-    if found is None:
-        return selection
-    if selection.rewritten and attempt.context.stage.options.get("deduplicate"):
-        return selection  # deduplication needs the rows of all files
-    part = sorted(found, key=lambda file: (file.modified_at, file.path))[:most]
-    left_out = {file.path for file in found} - {file.path for file in part}
-    counted_input = selection.counted_input
-    if counted_input is not None and first in counted_input.files:
-        counted_input = replace(counted_input, files={**counted_input.files, first: part})
-    return replace(
-        selection,
-        consumed=replace(selection.consumed, files={**selection.consumed.files, first: part}),
-        counted_input=counted_input,
-        rewritten=tuple(path for path in selection.rewritten if path not in left_out),
-        files_left=len(left_out),
-    )
 
 
 def prepare(

@@ -5,8 +5,7 @@ An entry counts as loaded only once its stage run is published, which the target
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,16 +16,8 @@ from goldsmith.journal import row_storage
 from goldsmith.journal.clock import now
 from goldsmith.journal.definitions import input_files, input_snapshots, verdicts
 from goldsmith.journal.tables import Verdict
+from goldsmith.planning.input_selection import Consumed
 from goldsmith.storage.files import ListedFile
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Consumed:
-    """What one stage run reads: files by dataset, and the newest snapshot by dataset."""
-
-    files: Mapping[str, Sequence[ListedFile]] = field(default_factory=dict)
-    snapshots: Mapping[str, str] = field(default_factory=dict)
-
 
 _NOTE_FILES = Prepared(sa.insert(input_files))
 _NOTE_SNAPSHOTS = Prepared(sa.insert(input_snapshots).values(at=now()))

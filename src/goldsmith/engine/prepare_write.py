@@ -14,13 +14,13 @@ from goldsmith.engine import apply_overrides
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit import judge, samples
 from goldsmith.engine.audit.check_context import check_context
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.personal_data import personal
 from goldsmith.engine.quarantine.quarantine_table import QuarantineWriter
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import fit
 from goldsmith.engine.write.destinations.destination import Destination, WriteRequest
 from goldsmith.engine.write.modes.scd2 import with_validity
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.ledgers import replaces_all
 
 if TYPE_CHECKING:

@@ -10,27 +10,29 @@ from datetime import UTC, datetime
 
 from goldsmith.catalog import database
 from goldsmith.engine import apply_overrides, faults, ledger, stop_stage
-from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.cancel_token import Stopped, WorkerEnded
 from goldsmith.engine.failures import readable
 from goldsmith.engine.publish import recover
-from goldsmith.engine.publish.leases import HeldLease, TargetBusy
+from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.session.cancel import end_jvm
 from goldsmith.engine.session.spark_session import DISK_FULL, close_lost_files, own_session
-from goldsmith.engine.stage import destination_of, resource_of, run_stage, stage_run_of
+from goldsmith.engine.stage import replay_stage, run_stage
+from goldsmith.engine.stage_lease import lease_target
+from goldsmith.engine.stage_record import stage_run_of
+from goldsmith.engine.stage_target import destination_of
 from goldsmith.engine.time_limit import time_limit
 from goldsmith.errors import GoldsmithError, plain_facts
-from goldsmith.journal import events, leases, runs, stage_runs
+from goldsmith.journal import events, runs, stage_runs
 from goldsmith.journal.event_base import RunEnded
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.tables import LEFT_OUT, Run, RunStatus, StageRun
 from goldsmith.planning.missing_sources import SOURCES_MISSING
 from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
+from goldsmith.planning.run_options import RunOptions
 
 _LOG = logging.getLogger(__name__)
-#: Seconds between two attempts to lease a target that another run holds.
-_ASK_AGAIN_SECONDS = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,7 +179,9 @@ class _Walk:
     def _watched(self, stage: PlannedStage, attempt: Attempt) -> StageRun:
         try:
             attempt.cancel.check()
-            held_lease = self._lease(attempt)
+            held_lease, planned = lease_target(
+                stage, attempt, self.resources, waits=self.execution_options.waits
+            )
         except Stopped as stopped:
             return self._pass(stage, stop_stage.before_it_began(stopped))
         except GoldsmithError as error:
@@ -186,7 +190,9 @@ class _Walk:
         faults.reach("leased")
         try:
             with time_limit(attempt):
-                return run_stage(attempt, self.resources, held_lease)
+                if attempt.run_options.replay is not None:
+                    return replay_stage(attempt, self.resources, held_lease)
+                return run_stage(attempt, self.resources, held_lease, planned)
         except Exception as error:
             return self._ended(attempt, held_lease, error)
         finally:
@@ -220,25 +226,6 @@ class _Walk:
             if other is not attempt:
                 other.cancel.order(ended)
         return end_jvm(self.resources.spark())
-
-    def _lease(self, attempt: Attempt) -> HeldLease:
-        """Lease the target, after the run that holds it now."""
-        resource = resource_of(attempt.context, self.resources)
-        while True:
-            lease = leases.acquire(
-                self.resources.journal,
-                resource,
-                self.resources.owner,
-                run_id=attempt.run_id,
-                stage_run_id=attempt.stage_run_id,
-            )
-            if lease is not None:
-                return HeldLease(self.resources.journal, lease)
-            if not self.execution_options.waits:
-                holder = leases.holder(self.resources.journal, resource)
-                raise TargetBusy(resource=resource, holder=str(holder and holder.owner))
-            attempt.cancel.wait(_ASK_AGAIN_SECONDS)
-            attempt.cancel.check()
 
     def _failed_before(self, attempt: Attempt, error: GoldsmithError) -> StageRun:
         """Record a stage that failed before it started."""

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.evaluate import evaluate
 from goldsmith.engine import faults, ledger
-from goldsmith.engine.attempt import Attempt, StageRowCounts, WorkerResources
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit import judge
 from goldsmith.engine.audit.check_context import check_context
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.personal_data import masked_outcomes, personal
-from goldsmith.engine.prepare_write import PreparedWrite
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.read.inputs import InputRows
-from goldsmith.engine.write.destinations.destination import Destination, StagedWrite
+from goldsmith.engine.stage_write import StagedStage
+from goldsmith.engine.write.destinations.destination import Destination
 from goldsmith.journal import stage_runs
+from goldsmith.planning.input_selection import InputSelection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,12 +58,8 @@ def audit_rows(
     attempt: Attempt,
     resources: WorkerResources,
     held_lease: HeldLease,
-    writing: PreparedWrite,
     destination: Destination,
-    staged: StagedWrite,
-    written: StageRowCounts,
-    *,
-    seconds: float,
+    staged: StagedStage,
 ) -> None:
     """Audit the staged rows and record the verdicts; raise if a critical check failed.
 
@@ -71,11 +67,11 @@ def audit_rows(
     stage run has recorded so far.
     """
     target = str(attempt.context.stage.target_id)
-    steps, facts = ["audit"], written.as_facts()
-    if writing.of_table:  # only these checks take long enough to record the step now
+    steps, facts = ["audit"], staged.counts.as_facts()
+    if staged.prepared.of_table:  # only these checks take long enough to record the step now
         stage_runs.step(resources.journal, attempt.stage_run_id, *steps, facts=facts)
         steps, facts = [], {}
-    judged = _judge(attempt, writing, destination, staged, seconds=seconds)
+    judged = _judge(attempt, destination, staged)
     publishes = not judged.failures and attempt.run_options.limit is None
     if not judged.failures:
         faults.reach("audited")
@@ -100,17 +96,11 @@ def audit_rows(
         raise judge.CheckFailed(target=target, failures=judged.failures)
 
 
-def _judge(
-    attempt: Attempt,
-    writing: PreparedWrite,
-    destination: Destination,
-    staged: StagedWrite,
-    *,
-    seconds: float,
-) -> judge.Audited:
+def _judge(attempt: Attempt, destination: Destination, staged: StagedStage) -> judge.Audited:
     """Judge the measures of the write, then the table as it would be published."""
-    outcomes = writing.evaluation.outcomes(staged.measured, staged.beside)
-    took = dict.fromkeys((outcome.planned.index for outcome in outcomes), seconds)
+    writing, write = staged.prepared, staged.write
+    outcomes = writing.evaluation.outcomes(write.measured, write.beside)
+    took = dict.fromkeys((outcome.planned.index for outcome in outcomes), staged.seconds)
     if writing.of_table:
         started = time.monotonic()
         outcomes += writing.outcomes_of_table(destination)
@@ -120,7 +110,7 @@ def _judge(
     marks = _marks(attempt, str(attempt.context.stage.target_id))
     hide = personal(attempt.context.target and attempt.context.target.target)
     outcomes = masked_outcomes(outcomes, hide)
-    return judge.judge(outcomes, marks=marks, samples=staged.samples, seconds=took)
+    return judge.judge(outcomes, marks=marks, samples=write.samples, seconds=took)
 
 
 def _marks(attempt: Attempt, dataset_id: str) -> dict[str, Any]:

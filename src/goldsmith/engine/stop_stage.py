@@ -16,7 +16,8 @@ from goldsmith.engine.publish import recover
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.session.cancel import tasks_left
 from goldsmith.engine.session.spark_session import own_session
-from goldsmith.engine.stage import destination_of, stage_run_of
+from goldsmith.engine.stage_record import stage_run_of
+from goldsmith.engine.stage_target import destination_of
 from goldsmith.journal import events, leases, stage_runs
 from goldsmith.journal.tables import StageRun
 

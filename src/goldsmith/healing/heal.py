@@ -108,9 +108,9 @@ def _try_remedy(
     """
     remedy = pair.remedy
     if remedy.asks_outside and left < 1:
-        return None, f"{pair.action} was not asked: no try is left"
+        return None, f"{pair.action} was not tried: no attempt is left"
     if remedy.asks_outside and outside is None:
-        return None, f"{pair.action} would be asked first, and what it answers would be done"
+        return None, f"{pair.action} would be called first, and its answer would be followed"
     mine = [u for u in history.uses if u.request_id == failure.request_id]
     used = sum((u.error_code, u.remedy) == (pair.error_code, pair.action) for u in mine)
     decision = remedy(replace(failure, uses=used), pair.all_settings, outside)

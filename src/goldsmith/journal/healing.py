@@ -14,7 +14,7 @@ from goldsmith.journal.clock import moment, now
 from goldsmith.journal.definitions import files_aside, healing_uses, requests, runs, stage_runs
 from goldsmith.journal.healing_tables import FileAside, HealingUse, RemedyOutcome
 from goldsmith.journal.journal import Journal
-from goldsmith.journal.status_query import IS_REPLAY
+from goldsmith.journal.status_query import SPECIAL_RUNS
 from goldsmith.journal.tables import RunStatus, StageRun
 
 #: The value of `did` for a remedy that raised an error.
@@ -159,26 +159,35 @@ def set_aside(journal: Journal, file: FileAside, *, connection: sa.Connection) -
 
 
 def failures_since_success(journal: Journal, pipeline_id: str, since: datetime) -> int:
-    """How often stages of a pipeline failed since its last successful run, without replays."""
+    """How often stages failed since the pipeline's last success, without special runs."""
     succeeded = (
         sa.select(sa.func.max(runs.c.ended_at))
-        .where(runs.c.pipeline_id == pipeline_id, runs.c.status == RunStatus.SUCCEEDED.value)
+        .where(
+            runs.c.pipeline_id == pipeline_id,
+            runs.c.status == RunStatus.SUCCEEDED.value,
+            sa.not_(sa.exists().where(_is_special())),
+        )
         .scalar_subquery()
     )
-    is_replay = sa.exists().where(
-        runs.c.run_id == stage_runs.c.run_id,
-        requests.c.request_id == runs.c.request_id,
-        sa.cast(requests.c.options, sa.Text).like(IS_REPLAY),
-    )
+    is_special = sa.exists().where(runs.c.run_id == stage_runs.c.run_id, _is_special())
     query = sa.select(sa.func.count()).where(
         stage_runs.c.pipeline_id == pipeline_id,
         stage_runs.c.status == RunStatus.FAILED.value,
         stage_runs.c.started_at >= since,
-        sa.not_(is_replay),
+        sa.not_(is_special),
         sa.or_(succeeded.is_(None), stage_runs.c.started_at > succeeded),
     )
     with journal.reading() as connection:
         return int(connection.execute(query).scalar_one())
+
+
+def _is_special() -> sa.ColumnElement[bool]:
+    """The run is a replay or a trial run, which do not count for their pipeline."""
+    options = sa.cast(requests.c.options, sa.Text)
+    return sa.and_(
+        requests.c.request_id == runs.c.request_id,
+        sa.or_(*(options.like(pattern) for pattern in SPECIAL_RUNS.values())),
+    )
 
 
 def failures_in_request(journal: Journal, request_id: str) -> dict[tuple[str, int], int]:

@@ -27,7 +27,7 @@ _VERBS = {
 #: The status of a request as a verb.
 _STATUS_TEXT = {
     "waiting": "waits",
-    "running": "is being carried out",
+    "running": "is running",
     "done": "is done",
     "failed": "failed",
     "stopped": "was stopped",
@@ -116,7 +116,7 @@ def of_request(row: Mapping[str, Any]) -> Reason:
         until = f" (not before {row['not_before']:%Y-%m-%d %H:%M:%S} UTC)"
     because = row["because"]
     if row["status"] == "waiting" and not because:
-        because = "its turn has not come, or nothing that carries out requests is alive"
+        because = "its turn has not come, or no worker is running"
     says = f"Request {row['request_id']} {_STATUS_TEXT[row['status']]}{until}{_colon(because)}"
     return Reason(at=row["ended_at"] or row["asked_at"], says=_sentence(says), id=row["request_id"])
 

@@ -17,7 +17,12 @@ from goldsmith.journal.reason import (
     of_stop,
     of_warning,
 )
-from goldsmith.journal.status_query import IS_REPLAY, StatusConnection, open_status_connection
+from goldsmith.journal.status_query import (
+    IS_SPECIAL,
+    SPECIAL_RUNS,
+    StatusConnection,
+    open_status_connection,
+)
 
 _STOP = "SELECT entity_type, entity_id, set_in, since, who, because, until FROM v_stops"
 _STOPS_OF_STAGES = """
@@ -59,11 +64,11 @@ SELECT v.at, v.check_name, v.severity, v.message, v.run_id
 FROM stage_runs s JOIN verdicts v ON v.stage_run_id = s.stage_run_id
 WHERE s.status = 'succeeded' AND NOT v.passed AND v.severity <> 'info' AND s.run_id = :run
 """
-#: Leaves out finished replays, which do not count for the state of their pipeline.
-_NO_REPLAY = """
+#: Leaves out finished special runs, which do not count for the state of their pipeline.
+_REGULAR = f"""
 AND (status = 'running' OR NOT EXISTS (
   SELECT 1 FROM runs r JOIN requests q ON q.request_id = r.request_id
-  WHERE r.run_id = {of}.run_id AND CAST(q.options AS TEXT) LIKE :replay))
+  WHERE r.run_id = {{of}}.run_id AND {IS_SPECIAL}))
 """
 _NEWEST = "ORDER BY started_at DESC, run_id DESC LIMIT 5"
 _STAGE = "SELECT pipeline_id, stage_order, source_id, target_id FROM stages"
@@ -107,9 +112,9 @@ def _pipeline(look: StatusConnection, entity: Entity) -> Answer:
     )
     runs = look.rows(f"{_RUN} WHERE pipeline_id = :pipeline {_NEWEST}", **mine)
     own = look.rows(
-        f"{_RUN} WHERE pipeline_id = :pipeline {_NO_REPLAY.format(of='runs')} {_NEWEST}",
+        f"{_RUN} WHERE pipeline_id = :pipeline {_REGULAR.format(of='runs')} {_NEWEST}",
         **mine,
-        replay=IS_REPLAY,
+        **SPECIAL_RUNS,
     )
     tries: Rows = []
     warnings: Rows = []
@@ -149,9 +154,9 @@ def _stage(look: StatusConnection, entity: Entity) -> Answer:
     )
     tries = look.rows(
         f"{_STAGE_RUN} WHERE pipeline_id = :pipeline AND stage_order = :place"
-        f" {_NO_REPLAY.format(of='stage_runs')} {_NEWEST}",
+        f" {_REGULAR.format(of='stage_runs')} {_NEWEST}",
         **mine,
-        replay=IS_REPLAY,
+        **SPECIAL_RUNS,
     )
     events = look.rows(
         f"{_EVENT} AND pipeline_id = :pipeline AND stage_order = :place"

@@ -20,8 +20,11 @@ from goldsmith.catalog.version import VERSION
 
 _BUSY_SECONDS = 10
 _NO_VERSION = "none"
-#: LIKE pattern of the options of a request that replays quarantined rows.
-IS_REPLAY = '%"replay":%'
+#: LIKE patterns of the options of special runs, which do not count for the state of their
+#: pipeline: replays of quarantined rows, and trial runs (`--limit`).
+SPECIAL_RUNS = {"replay": '%"replay":%', "trial": '%"limit":%'}
+#: SQL condition: the request `q` asks for a special run.
+IS_SPECIAL = "(CAST(q.options AS TEXT) LIKE :replay OR CAST(q.options AS TEXT) LIKE :trial)"
 
 #: Converters by column name: SQLite has no type for times, booleans or JSON.
 _READ: Mapping[str, Callable[[Any], Any]] = {

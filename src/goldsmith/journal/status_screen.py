@@ -9,7 +9,12 @@ from typing import Any
 
 from goldsmith.catalog.columns import plain
 from goldsmith.journal.owners import is_gone
-from goldsmith.journal.status_query import IS_REPLAY, StatusConnection, open_status_connection
+from goldsmith.journal.status_query import (
+    IS_SPECIAL,
+    SPECIAL_RUNS,
+    StatusConnection,
+    open_status_connection,
+)
 
 PARTS = ("running", "waiting", "failed", "stopped")
 
@@ -17,19 +22,19 @@ _ENTRIES = """
 SELECT subject, since, because, who, until, id, worker FROM v_status
 WHERE part = :part ORDER BY since DESC LIMIT :most
 """
-#: Leaves replays out of the failed runs of `v_status`: they do not count for their pipeline.
-_REPLAY = """(SELECT 1 FROM requests q WHERE q.request_id = {run}.request_id
-    AND CAST(q.options AS TEXT) LIKE :replay)"""
+#: Leaves special runs out of the failed runs: they do not count for their pipeline.
+_SPECIAL = f"""(SELECT 1 FROM requests q WHERE q.request_id = {{run}}.request_id
+    AND {IS_SPECIAL})"""
 _FAILED = f"""
 SELECT 'pipeline:' || r.pipeline_id AS subject, r.ended_at AS since,
   coalesce(r.error_code || coalesce(': ' || r.error_message, ''), r.because, r.status) AS because,
   r.asked_by AS who, NULL AS until, r.run_id AS id, r.worker
 FROM runs r
-WHERE r.status IN ('failed', 'interrupted') AND NOT EXISTS {_REPLAY.format(run="r")}
+WHERE r.status IN ('failed', 'interrupted') AND NOT EXISTS {_SPECIAL.format(run="r")}
   AND NOT EXISTS (
     SELECT 1 FROM runs x WHERE x.pipeline_id = r.pipeline_id AND x.started_at > r.started_at
       AND x.status IN ('succeeded', 'skipped', 'failed', 'interrupted')
-      AND NOT EXISTS {_REPLAY.format(run="x")})
+      AND NOT EXISTS {_SPECIAL.format(run="x")})
 ORDER BY since DESC
 """
 _COUNTS = "SELECT part, count(*) AS entries FROM v_status GROUP BY part"
@@ -128,7 +133,7 @@ def status_screen(url: str, *, most: int = 8) -> StatusScreen:
         counted = look.rows(_PIPELINES)[0]
         entries = {row["part"]: row["entries"] for row in look.rows(_COUNTS)}
         parts = {name: _part(look, name, entries.get(name, 0), most) for name in PARTS}
-        failed = look.rows(_FAILED, replay=IS_REPLAY)
+        failed = look.rows(_FAILED, **SPECIAL_RUNS)
         parts["failed"] = Part(count=len(failed), newest=_entries("failed", failed[:most]))
         warned = [*_missing(look), *look.rows(_WARNED)]
         parts["warned"] = Part(

@@ -71,7 +71,7 @@ def refuse_inside(query: exp.Query, dialect: str | None) -> None:
     for node in query.find_all(exp.Select):
         _refuse(node, _OF_SELECT, "is not run by Spark: leave that out")
     for table in query.find_all(exp.Table):
-        _refuse(table, _OF_TABLE, "cannot be said of an input: a stage reads what its plan chose")
+        _refuse(table, _OF_TABLE, "cannot be set for an input: the plan decides what a stage reads")
     if dialect in (None, "", "spark"):
         return
     for divided in query.find_all(exp.Div):

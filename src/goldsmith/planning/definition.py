@@ -7,8 +7,6 @@ import json
 
 from goldsmith.planning.stage_context import StageContext
 
-CHANGED = "its definition changed since it was last published"
-
 
 def definition_of(context: StageContext) -> str:
     """A hash of everything that decides which rows a stage writes."""
@@ -30,10 +28,3 @@ def definition_of(context: StageContext) -> str:
 def reruns(context: StageContext) -> bool:
     """A changed definition makes the stage run again, because it replaces the rows it wrote."""
     return context.resolved.write_mode == "overwrite"
-
-
-def changed_definition_text(context: StageContext) -> str:
-    """A sentence on what a changed definition means for a stage."""
-    if reruns(context):
-        return CHANGED
-    return f"{CHANGED}: only `goldsmith run --full-refresh` brings older rows in line with it"

@@ -6,7 +6,16 @@ import re
 
 from sqlglot import exp
 
-from goldsmith.planning.dialect_terms import Refused, Rule, at_least, refuse_unless, spark, unit_of
+from goldsmith.planning.dialect_terms import (
+    Refused,
+    Rule,
+    at_least,
+    is_date,
+    is_number,
+    refuse_unless,
+    spark,
+    unit_of,
+)
 
 _ISO_WEEKS = ("postgres", "duckdb", "redshift", "presto")
 _INT = (exp.DType.TINYINT, exp.DType.SMALLINT, exp.DType.INT, exp.DType.BIGINT)
@@ -158,6 +167,29 @@ def _moved(node: exp.Expr, family: str) -> exp.Expr:
     return spark(f"x {sign} n * INTERVAL '1' {unit}", x=node.this, n=kept)
 
 
+#: In these dialects the difference of two dates is a number of days; in Spark it is an interval.
+_COUNTS_DAYS = ("postgres", "duckdb", "redshift", "snowflake")
+#: In these it is an interval, too.
+_GIVES_INTERVALS = ("bigquery", "presto")
+
+
+def _subtracted(node: exp.Expr, family: str) -> exp.Expr:
+    left, right = node.this, node.expression
+    if is_number(left) or isinstance(right, exp.Interval):
+        return node
+    if family in _GIVES_INTERVALS or (family in _COUNTS_DAYS and is_number(right)):
+        return node
+    if family in _COUNTS_DAYS and is_date(left) and is_date(right):
+        return spark("datediff(e, s)", e=left, s=right)
+    # Types of columns are known to Spark only: the query fails where both are dates.
+    times = "('date', 'timestamp', 'timestamp_ntz')"
+    wrong = f"typeof(e) IN {times}"
+    if family in _COUNTS_DAYS:
+        wrong = "typeof(e) = 'date' AND typeof(s) = 'date'"
+    error = f"The difference of times is another value in {family}: write DATEDIFF or an INTERVAL"
+    return spark(f"CASE WHEN {wrong} THEN raise_error('{error}') ELSE e - s END", e=left, s=right)
+
+
 def _extracted(node: exp.Expr, family: str) -> exp.Expr:
     unit, value = node.this.name.upper(), node.expression
     if unit in ("YEAR", "MONTH", "DAY", "QUARTER", "HOUR", "MINUTE", "DOY"):
@@ -286,6 +318,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     **dict.fromkeys((exp.Greatest, exp.Least), _largest),
     **dict.fromkeys((exp.Limit, exp.Fetch), _limited),
     exp.Div: _same,
+    exp.Sub: _subtracted,
     exp.WeekStart: _same,
     exp.AtTimeZone: _zoned,
     exp.Extract: _extracted,

@@ -78,6 +78,15 @@ def is_number(node: exp.Expr) -> bool:
     return (isinstance(node, exp.Literal) and node.is_number) or isinstance(node, kinds)
 
 
+def is_date(node: exp.Expr) -> bool:
+    """The expression is certainly a day without a time."""
+    if isinstance(node, exp.Paren):
+        return is_date(node.this)
+    if isinstance(node, exp.Cast):
+        return bool(node.to.this == exp.DType.DATE)
+    return isinstance(node, exp.CurrentDate | exp.Date | exp.TsOrDsToDate | exp.DateFromParts)
+
+
 def unit_of(node: exp.Expr) -> str:
     unit = node.args.get("unit")
     named = isinstance(unit, exp.Var | exp.Literal | exp.Column)

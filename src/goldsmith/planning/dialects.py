@@ -17,7 +17,7 @@ from goldsmith.planning.dialect_terms import FAMILIES, OWN, Refused, family_of
 _EVERYWHERE: tuple[type[exp.Expr], ...] = (
     *(exp.Column, exp.Null, exp.Boolean, exp.Paren, exp.Dot, exp.Unnest),
     *(exp.And, exp.Or, exp.Not, exp.Is, exp.Exists, exp.Between),
-    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Neg, exp.Sub, exp.Mul, exp.Mod, exp.IntDiv),
+    *(exp.NullSafeEQ, exp.NullSafeNEQ, exp.Neg, exp.Mul, exp.Mod, exp.IntDiv),
     *(exp.If, exp.Coalesce, exp.Nullif, exp.Abs, exp.Sign, exp.Exp, exp.Ln, exp.Pow),
     *(exp.Count, exp.CountIf, exp.Sum, exp.Min, exp.Max, exp.Window, exp.Filter),
     *(exp.StddevSamp, exp.StddevPop, exp.Stddev, exp.Variance, exp.VariancePop),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.aliases.translate import find
 from goldsmith.checks.check import CHECKS, Cost
+from goldsmith.planning.input_selection import InputRead
 from goldsmith.planning.integrity.finding import FindingSeverity
-from goldsmith.planning.plan import InputNews, Plan, PlannedStage, StageDecision
+from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
 from goldsmith.planning.query import as_spark
 from goldsmith.planning.remedies import may_act, remedy_lines
 from goldsmith.planning.resolved_stage import defaults_of, is_lake, lake_name
@@ -45,6 +46,7 @@ def _stage(planned: PlannedStage, plan: Plan, address: Address) -> dict[str, Any
         "stage_name": context.stage.stage_name,
         "fate": planned.fate.value,
         "because": planned.because,
+        "reasons": _reasons(planned),
         "after": list(planned.after),
         "layer": resolved.layer,
         "inputs": _inputs(planned, address),
@@ -68,9 +70,13 @@ def _stage(planned: PlannedStage, plan: Plan, address: Address) -> dict[str, Any
     }
 
 
+def _reasons(planned: PlannedStage) -> list[str]:
+    return [] if planned.selection is None else [why.code for why in planned.selection.reasons]
+
+
 def _inputs(planned: PlannedStage, address: Address) -> list[dict[str, Any]]:
-    if planned.news:
-        return [_news(item) for item in planned.news]
+    if planned.selection is not None and planned.selection.inputs:
+        return [_input_read(item) for item in planned.selection.inputs]
     context = planned.context
     return [
         {
@@ -83,7 +89,7 @@ def _inputs(planned: PlannedStage, address: Address) -> list[dict[str, Any]]:
     ]
 
 
-def _news(item: InputNews) -> dict[str, Any]:
+def _input_read(item: InputRead) -> dict[str, Any]:
     return {
         "dataset_id": item.dataset_id,
         "kind": item.kind,
@@ -95,7 +101,7 @@ def _news(item: InputNews) -> dict[str, Any]:
         "since": item.since,
         "until": item.until,
         "empty": item.empty,
-        "says": item.sentence,
+        "says": "; ".join(why.sentence for why in item.reasons),
     }
 
 
@@ -231,7 +237,7 @@ def _lines(planned: PlannedStage) -> Iterator[str]:
 
 def _more_lines(planned: PlannedStage) -> Iterator[str]:
     context, resolved = planned.context, planned.context.resolved
-    for item in planned.news:
+    for item in () if planned.selection is None else planned.selection.inputs:
         yield f"    reads {item.read} of {item.dataset_id} ({item.kind}) at {item.address}"
     for line in (_sql_as_run(context) or "all columns, unchanged").splitlines():
         yield f"    | {line}"

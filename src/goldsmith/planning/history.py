@@ -15,6 +15,7 @@ from goldsmith.journal.tables import RunStatus
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.lost_tables import WarehouseLookup, lost
+from goldsmith.planning.observed import Observed
 from goldsmith.planning.resolved_stage import stage_id
 from goldsmith.planning.stage_context import StageContext
 from goldsmith.storage.storage import Storage
@@ -60,7 +61,7 @@ class WritersLeftOut(GoldsmithError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HistoryCheck:
-    """Compares ledgers with tables; raises where rows that a stage has loaded are missing."""
+    """Compares ledgers with inputs and tables before a run."""
 
     catalog: Catalog
     increments: Increments
@@ -68,24 +69,26 @@ class HistoryCheck:
     #: None: tables are not looked at.
     warehouse: Callable[[str], WarehouseLookup] | None
 
-    def again(self, context: StageContext) -> str | None:
-        """Why a stage that replaces all its rows must run again; None where it need not.
+    def observe(self, context: StageContext) -> Observed:
+        """Observe what the decision on a stage depends on, for a plan; nothing is leased."""
+        return Observed(
+            inputs=self.increments.observe(context),
+            definition_changed=self.increments.definition_changed(context),
+            renumbered_from=self.increments.ledger(context).carried_from(context),
+            problem=self.problem(context),
+        )
 
-        Raises the problem where the stage does not replace all its rows.
-        """
+    def refuse_lost(self, context: StageContext) -> None:
+        """Raise if the target lost rows that the stage does not write again in every run."""
+        problem = self.problem(context)
+        if problem is not None and not replaces_all(context):
+            raise problem
+
+    def problem(self, context: StageContext) -> GoldsmithError | None:
+        """Why the target does not hold what the ledger counts as loaded; None if it does."""
         if _UNSETTLED.glance(self.catalog.engine, {"target": context.stage.target_id}):
             return None  # a stage run is running or died: the next write settles it first
-        problem = self.increments.ledger(context).problem or self._lost(context)
-        if problem is None:
-            return None
-        if not replaces_all(context):
-            raise problem
-        return f"all of it is written again: {problem}"
-
-    def note(self, context: StageContext) -> str | None:
-        """A note for the plan if the stage was last published under another stage id."""
-        before = self.increments.ledger(context).carried_from(context)
-        return None if before is None else f"it goes on where stage {before} was"
+        return self.increments.ledger(context).problem or self._lost(context)
 
     def _lost(self, context: StageContext) -> GoldsmithError | None:
         target = {"dataset": context.stage.target_id}

@@ -1,9 +1,10 @@
-"""Find what is new in a stage's inputs: files not yet in the ledger, snapshots not yet read."""
+"""Observe a stage's inputs: files not yet in the ledger, snapshots not yet read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 import sqlalchemy as sa
 
@@ -13,10 +14,10 @@ from goldsmith.journal.definitions import files_aside, input_files, input_snapsh
 from goldsmith.planning import missing_sources
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind, read_of
-from goldsmith.planning.lake import TableChange, history
+from goldsmith.planning.lake import history
 from goldsmith.planning.ledgers import LedgerMatch, Ledgers
 from goldsmith.planning.locations import folder
-from goldsmith.planning.plan import InputNews
+from goldsmith.planning.observed import SeenFiles, SeenInput, SeenTable, SeenWarehouseTable
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.storage.file_content import is_etag_of, same_content
 from goldsmith.storage.files import ListedFile, list_files
@@ -69,7 +70,7 @@ _READ_UP_TO = Prepared(
 
 
 class Increments:
-    """Finds new files and snapshots of inputs; lists each location once."""
+    """Observes files and snapshots of inputs; lists each location once."""
 
     def __init__(self, catalog: Catalog, storage: Storage) -> None:
         self._catalog = catalog
@@ -80,27 +81,43 @@ class Increments:
         self.ledgers = Ledgers(catalog)
         self._matched: dict[str, LedgerMatch] = {}
 
-    def __call__(self, context: StageContext) -> tuple[InputNews, ...]:
+    def observe(self, context: StageContext) -> tuple[SeenInput, ...]:
+        """Observe every input of a stage: its files or snapshots, and what the ledger knows."""
         return tuple(
-            self._news(context, dataset, read_of(context, index))
-            for index, dataset in enumerate(context.inputs)
+            self._seen(context, dataset, index) for index, dataset in enumerate(context.inputs)
         )
 
-    def _news(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
+    def _seen(self, context: StageContext, dataset: Dataset, index: int) -> SeenInput:
         match dataset_kind(dataset):
             case "files":
-                return self._of_files(context, dataset, read)
+                return self._seen_files(context, dataset, index)
             case "table":
-                return self._of_table(context, dataset, read)
-            case kind:
-                return InputNews(
-                    dataset_id=dataset.dataset_id,
-                    kind=kind,
-                    location=dataset.location,
-                    address=dataset.location,
-                    read="all",
-                    sentence="a warehouse table, which is read whenever the stage runs",
+                return SeenTable(
+                    dataset=dataset,
+                    address=self._storage.address(dataset.location or ""),
+                    history=history(dataset, self._storage),
+                    read_up_to=self.read_up_to(context, dataset),
                 )
+            case _:
+                return SeenWarehouseTable(dataset=dataset, address=dataset.location)
+
+    def _seen_files(self, context: StageContext, dataset: Dataset, index: int) -> SeenFiles:
+        known = self.known_files(context, dataset)
+        seen = SeenFiles(
+            dataset=dataset,
+            address=self._storage.address(dataset.location or ""),
+            listed=self.files(dataset),
+            known=known,
+            new=self.new_files(context, dataset, known),
+            missing=self.never_there(context, dataset),
+        )
+        changed = seen.rewritten
+        if not changed or index > 0 or read_of(context, index) == "all":
+            return seen
+        former = self.former_paths(context, dataset)
+        again = [*changed, *(former[path] for path in changed if path in former)]
+        compared = self.compared_with(context, dataset, again)
+        return replace(seen, former=former, deduplicated=frozenset(compared))
 
     def files(self, dataset: Dataset) -> list[ListedFile]:
         """Every file at a dataset's location that is not quarantined."""
@@ -129,6 +146,11 @@ class Increments:
         """Forget the listed files and matched ledgers: new files may have arrived since."""
         self._listed.clear()
         self._matched.clear()
+
+    def look_anew_at(self, context: StageContext) -> None:
+        """Forget the listed files of a stage's inputs."""
+        for dataset in context.inputs:
+            self._listed.pop(dataset.location or "", None)
 
     def ledger(self, context: StageContext, *, anew: bool = False) -> LedgerMatch:
         """The ledger of a stage; `anew` matches it again instead of using the cached match."""
@@ -249,26 +271,6 @@ class Increments:
         found = _KNOWN_FILES.glance(self._catalog.engine, mine)
         return {path: (size, etag or "") for path, size, etag in found}
 
-    def _of_files(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
-        there = self.files(dataset)
-        known = self.known_files(context, dataset)
-        new = self.new_files(context, dataset, known)
-        rewritten = sum(file.path in known for file in new)
-        counted = f"{_counted(new)} of {len(there):,}" if len(new) < len(there) else _counted(new)
-        return InputNews(
-            dataset_id=dataset.dataset_id,
-            kind="files",
-            location=dataset.location,
-            address=self._storage.address(dataset.location or ""),
-            read=read,
-            files=len(new),
-            bytes=sum(file.size for file in new),
-            empty=not new,
-            sentence=f"{counted} new{_rewritten(rewritten)}"
-            if there
-            else self.never_there(context, dataset) or "no files there",
-        )
-
     def never_there(self, context: StageContext, dataset: Dataset) -> str | None:
         """A sentence if the source has no file and never had one; else None."""
         if dataset_kind(dataset) != "files" or self.files(dataset):
@@ -276,22 +278,6 @@ class Increments:
         if self.loaded_files(context, dataset) or self._quarantined_files(dataset.dataset_id):
             return None
         return missing_sources.describe(dataset.dataset_id, dataset.location or "", self._storage)
-
-    def _of_table(self, context: StageContext, dataset: Dataset, read: str) -> InputNews:
-        since = self.read_up_to(context, dataset)
-        before = history(dataset, self._storage)
-        until, happened = before.current, before.since(since)
-        return InputNews(
-            dataset_id=dataset.dataset_id,
-            kind="table",
-            location=dataset.location,
-            address=self._storage.address(dataset.location or ""),
-            read=read,
-            since=since,
-            until=until,
-            empty=happened in (TableChange.NOTHING, TableChange.LAID_OUT),
-            sentence=_snapshots(since, until, happened),
-        )
 
     def definition_changed(self, context: StageContext) -> bool:
         """The stage's definition differs from the one it was last published with."""
@@ -308,32 +294,3 @@ class Increments:
 
 def _pair_key(file: ListedFile, noted: str) -> tuple[str, str, str]:
     return file.path, file.etag, noted
-
-
-def _rewritten(number: int) -> str:
-    return f", {number:,} of them rewritten since they were loaded" if number else ""
-
-
-def _counted(files: Iterable[ListedFile]) -> str:
-    found = list(files)
-    size = sum(file.size for file in found)
-    noun = "file" if len(found) == 1 else "files"
-    return f"{len(found):,} {noun} ({size / 1e6:,.2f} MB)" if found else "no files"
-
-
-def _snapshots(since: str | None, until: str | None, happened: TableChange) -> str:
-    if until is None:
-        return "the table has no rows yet"
-    match happened:
-        case TableChange.NEVER_READ:
-            return f"never read; its newest snapshot is {until}"
-        case TableChange.NOTHING:
-            return "no new snapshot"
-        case TableChange.LAID_OUT:
-            return "no new rows: its files were only compacted"
-        case TableChange.TAKEN_BACK:
-            return f"restored or rebuilt: snapshot {since} is no part of it any more"
-        case TableChange.EXPIRED:
-            return f"snapshot {since}, up to which it was read, has expired"
-        case TableChange.ADDED | TableChange.CHANGED:
-            return f"snapshots after {since} up to {until}"

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.stage_context import StageContext
 
@@ -29,27 +30,6 @@ class StageDecision(StrEnum):
     BLOCKED = "blocked"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InputNews:
-    """What is new in one input since the stage last read it."""
-
-    dataset_id: str
-    #: `files`, `table` or `warehouse`.
-    kind: str
-    #: The location in the catalog row, and its address in this environment.
-    location: str | None
-    address: str | None
-    #: `new`: only new rows are read; `all`: every row.
-    read: str
-    files: int | None = None
-    bytes: int | None = None
-    since: str | None = None
-    until: str | None = None
-    #: True: nothing to read. None: not known, as for a warehouse table.
-    empty: bool | None = None
-    sentence: str = ""
-
-
 class PlannedStage(NamedTuple):
     """One stage of a plan: its context, the decision and its reason."""
 
@@ -58,7 +38,8 @@ class PlannedStage(NamedTuple):
     because: str
     #: The stages of this plan whose targets this stage reads.
     after: tuple[str, ...] = ()
-    news: tuple[InputNews, ...] = ()
+    #: What the stage would read and why; None: its inputs were not observed.
+    selection: InputSelection | None = None
     expected: Expected | None = None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,22 @@ from goldsmith.catalog.rows import key_text
 from goldsmith.catalog.snapshot import without_collector
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.catalog_index import CatalogIndex
-from goldsmith.planning.definition import changed_definition_text, reruns
 from goldsmith.planning.integrity.finding import Finding
 from goldsmith.planning.integrity.remedies import pairs
-from goldsmith.planning.plan import InputNews, Plan, PlannedStage, StageDecision
+from goldsmith.planning.observed import Observed
+from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
+from goldsmith.planning.reasons import ReasonCode
+from goldsmith.planning.run_options import RunOptions
+from goldsmith.planning.select_inputs import select_inputs
 from goldsmith.planning.selection import select
 from goldsmith.planning.stage_context import StageContext
 from goldsmith.planning.stopped import Stops
 
 if TYPE_CHECKING:
     from goldsmith.journal.runs import Expected
-    from goldsmith.planning.history import HistoryCheck
 
-#: Finds what is new in a stage's inputs. Called only for stages that are shown or run.
-Look = Callable[[StageContext], tuple[InputNews, ...]]
+#: Observes a stage's inputs and target. Called only for stages that are shown or run.
+Observe = Callable[[StageContext], Observed]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -58,11 +60,9 @@ def plan(
     *,
     now: datetime,
     environment: str,
-    look: Look | None = None,
+    observe: Observe | None = None,
     expected: Mapping[str, Expected] | None = None,
-    changed: Callable[[StageContext], bool] | None = None,
     leaves_out: bool = True,
-    history: HistoryCheck | None = None,
 ) -> Plan:
     """Plan the selected stages as of `now`; raises where their rows have errors.
 
@@ -70,9 +70,7 @@ def plan(
     retry or a repair, the stage counts as stopped.
     """
     with without_collector():
-        return _plan(
-            catalog_index, selection, now, environment, look, expected, changed, leaves_out, history
-        )
+        return _plan(catalog_index, selection, now, environment, observe, expected, leaves_out)
 
 
 def _plan(
@@ -80,11 +78,9 @@ def _plan(
     selection: Sequence[str],
     now: datetime,
     environment: str,
-    look: Look | None,
+    observe: Observe | None,
     expected: Mapping[str, Expected] | None,
-    changed: Callable[[StageContext], bool] | None,
     leaves_out: bool,
-    history: HistoryCheck | None,
 ) -> Plan:
     chosen = select(catalog_index, selection)
     errors = _errors_about(catalog_index, chosen) if selection else catalog_index.errors
@@ -102,16 +98,8 @@ def _plan(
         stage = _planned(context, after, held, stops, leaves_out)
         if stage.fate not in (StageDecision.READY, StageDecision.LEFT_OUT):
             held[name] = stage.fate
-        if look is not None and stage.fate is StageDecision.READY:
-            stage = _looked_at(stage, stages, look)
-            if changed is not None and changed(context):
-                stage = _redefined(stage)
-        if history is not None and stage.fate in (
-            StageDecision.READY,
-            StageDecision.RUN,
-            StageDecision.SKIP,
-        ):
-            stage = _with_history(stage, history)
+        if observe is not None and stage.fate is StageDecision.READY:
+            stage = _decided(stage, stages, observe)
         if expected:
             stage = stage._replace(expected=expected.get(name))
         stages[name] = stage
@@ -168,39 +156,19 @@ def _planned(
     return PlannedStage(context, StageDecision.READY, "its inputs have not been looked at", after)
 
 
-def _looked_at(stage: PlannedStage, stages: Mapping[str, PlannedStage], look: Look) -> PlannedStage:
-    news = look(stage.context)
-    fed_by = [e for e in stage.after if stages[e].fate in (StageDecision.RUN, StageDecision.READY)]
-    volatile = stage.context.facts.volatile if stage.context.facts else ()
-    fresh = [item for item in news if item.empty is False]
-    if fresh:
-        because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in fresh)
-        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
-    if fed_by:
-        because = f"after {', '.join(fed_by)}, if that publishes anything new"
-        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
-    if volatile:
-        because = f"its SQL asks for {', '.join(volatile)}, so it always runs"
-        return stage._replace(fate=StageDecision.RUN, because=because, news=news)
-    unknown = [item for item in news if item.empty is None]
-    if unknown:
-        because = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in unknown)
-        return stage._replace(fate=StageDecision.READY, because=because, news=news)
-    sentence = "; ".join(f"{item.dataset_id}: {item.sentence}" for item in news)
-    return stage._replace(fate=StageDecision.SKIP, because=f"nothing new ({sentence})", news=news)
-
-
-def _redefined(stage: PlannedStage) -> PlannedStage:
-    """Decide for a stage whose definition changed: run it, or mention the full refresh."""
-    reason = changed_definition_text(stage.context)
-    if reruns(stage.context):
-        return stage._replace(fate=StageDecision.RUN, because=reason)
-    return stage._replace(because=f"{stage.because}; {reason}")
-
-
-def _with_history(stage: PlannedStage, history: HistoryCheck) -> PlannedStage:
-    """Compare the target with what the stage loaded; raises where the stage must not run."""
-    again, note = history.again(stage.context), history.note(stage.context)
-    if again is not None:
-        stage = stage._replace(fate=StageDecision.RUN, because=again)
-    return stage if note is None else stage._replace(because=f"{stage.because}; {note}")
+def _decided(
+    stage: PlannedStage, stages: Mapping[str, PlannedStage], observe: Observe
+) -> PlannedStage:
+    """Decide what the stage reads; raises where its target lost what the stage has loaded."""
+    upstream = tuple(
+        e for e in stage.after if stages[e].fate in (StageDecision.RUN, StageDecision.READY)
+    )
+    seen = replace(observe(stage.context), upstream=upstream)
+    selection = select_inputs(stage.context, seen, RunOptions())
+    if selection.refused is not None and selection.refused is seen.problem:
+        raise seen.problem
+    codes = {why.code for why in selection.reasons}
+    fate = StageDecision.RUN if codes or selection.refused else StageDecision.SKIP
+    if codes == {ReasonCode.WAREHOUSE_TABLE} and selection.refused is None:
+        fate = StageDecision.READY  # it is not known whether the table has new rows
+    return stage._replace(fate=fate, because=selection.because, selection=selection)

@@ -40,7 +40,7 @@ class BadSettings(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return f"Mend {self.file}, or the variable that is named."
+        return f"Correct {self.file}, or the variable that is named."
 
 
 @dataclass(eq=False, kw_only=True)

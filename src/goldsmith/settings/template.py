@@ -6,7 +6,7 @@ import json
 
 TEMPLATE = """\
 # The settings of this project. `goldsmith config show` lists every value and where it came from;
-# `goldsmith config check` tries every connection. Each can also be said by an environment
+# `goldsmith config check` tries every connection. Each can also be set by an environment
 # variable, which then wins: catalog.url is $GOLDSMITH_CATALOG__URL.
 name = {name}
 default_environment = "embedded"

@@ -59,9 +59,10 @@ def after_request(
 ) -> None:
     """Open an incident for each held failure, and close those of stages that succeeded.
 
-    A replay opens and closes nothing: it does not read the pipeline's input.
+    A replay opens and closes nothing: it does not read the pipeline's input. A trial run
+    (`--limit`) opens and closes nothing: it publishes nothing.
     """
-    if "replay" in request.options:
+    if "replay" in request.options or "limit" in request.options:
         return
     passed = [o for o in attempts if o.status in _FINE and not o.facts.get(LEFT_OUT)]
     fine = [f"stage:{o.pipeline_id}-{o.stage_order}" for o in passed]
@@ -270,9 +271,8 @@ def _stale_says(fresh: Freshness) -> str:
         return (
             f"{fresh.dataset_id} was never written, {fresh.hours_stale:.1f} h after it was declared"
         )
-    return (
-        f"{fresh.dataset_id} is {fresh.hours_stale:.1f} h old and may be {fresh.may_be_hours:g} h"
-    )
+    limit = f"the limit is {fresh.may_be_hours:g} h"
+    return f"{fresh.dataset_id} is {fresh.hours_stale:.1f} h old, and {limit}"
 
 
 def _report(

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from goldsmith.engine import faults
-from goldsmith.engine.attempt import RunOptions, WorkerResources
+from goldsmith.engine.attempt import WorkerResources
 from goldsmith.engine.cancel_token import WorkerEnded
 from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.run import ExecutionOptions, run_plan
@@ -29,6 +29,7 @@ from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.history import MOST_CHECKED, HistoryCheck, refuse_partial_refresh
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.plan import Plan, StageDecision
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
 from goldsmith.worker import incidents, notifications, outcome, requeue
@@ -286,4 +287,4 @@ def _refuse_lost_history(
         warehouse=resources.warehouse if len(ready) <= MOST_CHECKED else None,
     )
     for context in ready:
-        check.again(context)
+        check.refuse_lost(context)

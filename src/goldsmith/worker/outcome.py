@@ -77,6 +77,8 @@ def after_error(
     The stage run is not recorded as failed: the next run of the target settles it. The attempt
     still counts against the retry policy.
     """
+    if request.options.get("limit") is not None:
+        return None  # a trial run is not retried
     journal = runtime.journal
     ended = runs.recent_runs(journal, request_id=request.request_id, most=None)
     newest = [run for run in ended if run.run_id not in request.run_ids]

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 from goldsmith.catalog import bundle
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.engine.attempt import Attempt, RunOptions, WorkerResources
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.lake import parquet_files
 from goldsmith.engine.read import kept_schemas
 from goldsmith.engine.run import ExecutionOptions
@@ -28,6 +28,7 @@ from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning import apply_files
 from goldsmith.planning.increments import Increments
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.runtime import Runtime
 from goldsmith.worker import loop
 from goldsmith.worker.kill_switch import KillSwitch

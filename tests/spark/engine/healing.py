@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from goldsmith.engine import faults
-from goldsmith.engine.attempt import RunOptions, WorkerResources
+from goldsmith.engine.attempt import WorkerResources
 from goldsmith.engine.run import ExecutionOptions
 from goldsmith.journal import incidents, requests, runs
 from goldsmith.journal.healing_tables import Incident
 from goldsmith.journal.tables import Request, StageRun
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 

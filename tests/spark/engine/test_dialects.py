@@ -42,8 +42,7 @@ ROWS = """
 
 BOTH = (
     *(
-        "i + j",
-        "i % j",
+        *("i + j", "i - j", "i % j", "d - 1", "d::date - e::date", "date(us) - date(ts)"),
         "n::decimal(12, 2) / j",
         "CAST(f AS INT)",
         "CAST(n AS BIGINT)",
@@ -225,6 +224,11 @@ def test_spark_gives_what_is_expected_of_a_dialect_without_an_engine_here(
         ("SELECT CAST(f AS SIGNED) AS a FROM x", "mysql"),
         ("SELECT f::text AS a FROM x", "postgres"),
         ("SELECT ts::varchar AS a FROM x", "snowflake"),
+        ("SELECT d - e AS a FROM x", "postgres"),
+        ("SELECT k FROM x WHERE d - e IS NOT NULL", "redshift"),
+        ("SELECT max(d) - min(d) AS a FROM x", "duckdb"),
+        ("SELECT d - 1 AS a FROM x", "mysql"),
+        ("SELECT ts - us AS a FROM x", "oracle"),
     ],
 )
 def test_a_cast_that_would_give_another_value_fails_the_run(

@@ -123,18 +123,22 @@ def refused(bench: Bench, error: type[GoldsmithError], selection: str = "@") -> 
             ),
             TableMoved,
             id="another layer",
+            marks=pytest.mark.soak,
         ),
         pytest.param(
             lambda b: b.spark.sql(f"DROP TABLE lake.silver.silver_{b.tag}"),
             TargetGone,
             id="dropped",
         ),
-        pytest.param(lambda b: made_anew(b), TargetReplaced, id="made anew"),
+        pytest.param(
+            lambda b: made_anew(b), TargetReplaced, id="made anew", marks=pytest.mark.soak
+        ),
         pytest.param(lambda b: rolled_back(b), TargetReplaced, id="rolled back by somebody"),
         pytest.param(
             lambda b: b.sql("UPDATE targets SET location = '@.other' WHERE target_id = 'gold_@'"),
             TableMoved,
             id="another table of the warehouse",
+            marks=pytest.mark.soak,
         ),
         pytest.param(
             lambda b: in_warehouse(b, 'DROP TABLE "@"."daily"'), TargetGone, id="dropped there"
@@ -150,6 +154,7 @@ def refused(bench: Bench, error: type[GoldsmithError], selection: str = "@") -> 
             ),
             TargetReplaced,
             id="made anew there",
+            marks=pytest.mark.soak,
         ),
     ],
 )

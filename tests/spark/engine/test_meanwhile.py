@@ -74,7 +74,13 @@ def expected(mode: str, run: int) -> tuple[int, int, int]:
     return rows.get(mode, _ROWS * (run + 1)), run, _ROWS
 
 
-@pytest.mark.parametrize("mode", MODES)
+#: Every mode is published in the same step: two of them are tried each time.
+_QUICK = ("merge", "overwrite")
+
+
+@pytest.mark.parametrize(
+    "mode", [pytest.param(m, marks=() if m in _QUICK else pytest.mark.soak) for m in MODES]
+)
 def test_a_reader_sees_the_old_or_the_new(bench: Bench, mode: str) -> None:
     bench.apply(BRONZE)
     bench.apply(SILVER + MODES[mode])

@@ -193,7 +193,7 @@ def tables_are_as_the_model(bench: Bench, history: list[Step]) -> None:
     assert not files.bench.litter()
 
 
-@examples(3)
+@examples(1)
 @given(history=histories)
 @example(history=EVERYTHING)
 def test_tables_are_what_a_model_of_their_files_says(bench: Bench, history: list[Step]) -> None:

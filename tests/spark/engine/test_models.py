@@ -113,13 +113,13 @@ def scd2_is_as_the_model(bench: Bench, loads: list[list[model.Row]]) -> None:
     assert table.rows(*KEYS, "amount", *VALIDITY) == Counter(model.as_rows(history))
 
 
-@examples(4)
+@examples(2)
 @given(loads=loads(one_row_a=1))
 def test_merge_is_as_the_model(bench: Bench, loads: list[list[model.Row]]) -> None:
     merge_is_as_the_model(bench, loads)
 
 
-@examples(4)
+@examples(2)
 @given(loads=loads(one_row_a=2))
 def test_scd2_is_as_the_model(bench: Bench, loads: list[list[model.Row]]) -> None:
     scd2_is_as_the_model(bench, loads)
@@ -159,7 +159,15 @@ def test_a_full_refresh_starts_over(bench: Bench, mode: str) -> None:
     assert table.rows("id", "shop", "at", "amount") == Counter(again)
 
 
-@pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "append",
+        pytest.param("overwrite", marks=pytest.mark.soak),
+        pytest.param("merge", marks=pytest.mark.soak),
+        "scd2",
+    ],
+)
 def test_a_load_of_no_rows_is_a_snapshot_too(bench: Bench, mode: str) -> None:
     table = Table(bench)
     single, none = [(1, "a", NOON, 1)], list[tuple[Any, ...]]()
@@ -264,7 +272,7 @@ def _everything(bench: Bench) -> list[Counter[tuple[Any, ...]]]:
     ]
 
 
-@examples(2)
+@examples(1)
 @given(files=files, runs_after=runs_after)
 def test_any_split_of_the_files_equals_one_full_run(
     bench: Bench, files: list[list[model.Row]], runs_after: set[int]

@@ -38,24 +38,35 @@ def other_location(bench: Bench) -> None:
     bench.sql("UPDATE targets SET location = 'other_@.orders' WHERE target_id = 'gold_@'")
 
 
+#: By name: what changes, the old and the new id, the table afterwards, and the point of death that
+#: `make test` tries; `make soak` tries each of them at every point.
+MOVES: dict[str, tuple[Callable[[Bench], object], str, str, str, str | None]] = {
+    "renamed in the lake": (
+        lambda b: rename(b, "silver_@", "silver.new_@"),
+        "silver_@",
+        "silver.new_@",
+        "lake.silver.silver__new_@",
+        "move-noted",
+    ),
+    "another layer": (other_layer, "silver_@", "silver_@", "lake.gold.silver_@", None),
+    "another schema": (other_location, "gold_@", "gold_@", "other_@.orders", "move-renamed"),
+    "renamed": (lambda b: rename(b, "gold_@", "mart_@"), "gold_@", "mart_@", "@.daily", None),
+}
+
+
 @pytest.mark.parametrize(
-    ("change", "old", "new", "table"),
+    ("change", "old", "new", "table", "killed_at"),
     [
         pytest.param(
-            lambda b: rename(b, "silver_@", "silver.new_@"),
-            "silver_@",
-            "silver.new_@",
-            "lake.silver.silver__new_@",
-            id="renamed in the lake",
-        ),
-        pytest.param(other_layer, "silver_@", "silver_@", "lake.gold.silver_@", id="another layer"),
-        pytest.param(other_location, "gold_@", "gold_@", "other_@.orders", id="another schema"),
-        pytest.param(
-            lambda b: rename(b, "gold_@", "mart_@"), "gold_@", "mart_@", "@.daily", id="renamed"
-        ),
+            *move,
+            killed_at,
+            id=f"{name}-{killed_at}",
+            marks=() if killed_at == quick else pytest.mark.soak,
+        )
+        for name, (*move, quick) in MOVES.items()
+        for killed_at in (None, "move-noted", "move-renamed")
     ],
 )
-@pytest.mark.parametrize("killed_at", [None, "move-noted", "move-renamed"])
 def test_a_moved_dataset_keeps_its_rows_and_goes_on(
     shop: Bench,
     change: Callable[[Bench], object],
@@ -156,11 +167,15 @@ def metadata_file(bench: Bench, layer: str) -> Path:
     [
         pytest.param(lambda file: file.unlink(), id="gone"),
         pytest.param(lambda file: file.write_bytes(file.read_bytes()[:100]), id="cut"),
-        pytest.param(lambda file: file.write_bytes(b"\xff\x00garbage"), id="garbage"),
-        pytest.param(lambda file: file.write_text("{}"), id="of nothing"),
+        pytest.param(
+            lambda file: file.write_bytes(b"\xff\x00garbage"),
+            id="garbage",
+            marks=pytest.mark.soak,
+        ),
+        pytest.param(lambda file: file.write_text("{}"), id="of nothing", marks=pytest.mark.soak),
     ],
 )
-@pytest.mark.parametrize("layer", ["bronze", "silver"])
+@pytest.mark.parametrize("layer", ["bronze", pytest.param("silver", marks=pytest.mark.soak)])
 def test_a_table_whose_metadata_is_broken_is_told_by_a_code(
     shop: Bench, layer: str, spoil: Callable[[Path], object]
 ) -> None:

@@ -67,7 +67,14 @@ def without(row: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["append", "merge", "scd2"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param("append", marks=pytest.mark.soak),
+        "merge",
+        pytest.param("scd2", marks=pytest.mark.soak),
+    ],
+)
 def test_evolve_adds_fields_inside_structs_arrays_and_maps(bench: Bench, mode: str) -> None:
     settings = (
         f"write_mode: {mode}, keys: [id]" if mode in ("merge", "scd2") else f"write_mode: {mode}"
@@ -242,7 +249,7 @@ def test_a_column_of_a_failed_run_that_is_of_another_type_later_does_not_block(
     ]
 
 
-@pytest.mark.parametrize("mode", ["merge", "scd2"])
+@pytest.mark.parametrize("mode", [pytest.param("merge", marks=pytest.mark.soak), "scd2"])
 def test_in_a_warehouse_what_is_inside_is_json_and_takes_any_field(bench: Bench, mode: str) -> None:
     def to_warehouse(schema: str) -> str:
         text = declared(schema, f"write_mode: {mode}, keys: [id], schema_policy: evolve")

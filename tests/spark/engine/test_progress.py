@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldsmith.engine.attempt import RunOptions
 from goldsmith.engine.run import ExecutionOptions
 from goldsmith.engine.session import progress
+from goldsmith.planning.run_options import RunOptions
 from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE

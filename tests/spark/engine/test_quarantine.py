@@ -154,15 +154,17 @@ def test_a_batch_without_rows_and_a_partitioned_table(bench: Bench) -> None:
     assert bench.rows("bronze", "id") == [(1,), (2,)]
 
 
-def test_more_checks_than_a_word_has_bits(bench: Bench) -> None:
-    many = [{**POSITIVE, "min": -number, "on_fail": "quarantine"} for number in range(130)]
+@pytest.mark.parametrize("checks", [70, pytest.param(130, marks=pytest.mark.soak)])
+def test_more_checks_than_a_word_has_bits(bench: Bench, checks: int) -> None:
+    many = [{**POSITIVE, "min": -number, "on_fail": "quarantine"} for number in range(checks)]
     ruled(bench, *many)
-    bench.bring("a.jsonl", {"id": 1, "amount": -100}, {"id": 2, "amount": 0})
+    broken = checks - 3
+    bench.bring("a.jsonl", {"id": 1, "amount": -broken}, {"id": 2, "amount": 0})
     done = bench.run()[1]
 
     assert counts(done) == (2, 1, 1, 0)
-    assert [verdict.broken for verdict in verdicts_of(bench, done)] == [1] * 100 + [0] * 30
-    assert len(kept(bench)[0]["_reasons"]) == 100
+    assert [verdict.broken for verdict in verdicts_of(bench, done)] == [1] * broken + [0] * 3
+    assert len(kept(bench)[0]["_reasons"]) == broken
 
 
 def test_merged_rows_are_parted_too(bench: Bench) -> None:
@@ -199,7 +201,7 @@ def test_a_threshold_that_is_broken_publishes_nothing_and_the_rows_stay_marked(
     assert bench.rows("bronze", "id") == [(1,), (2,), (4,)]
 
 
-@pytest.mark.parametrize("on_fail", ["quarantine", "drop"])
+@pytest.mark.parametrize("on_fail", [pytest.param("quarantine", marks=pytest.mark.soak), "drop"])
 def test_a_threshold_by_partition_is_broken_by_one_partition(bench: Bench, on_fail: str) -> None:
     ruled(bench, {**POSITIVE, "on_fail": on_fail, "mostly": 0.5, "per": "at"})
     good = [{"id": number, "at": "2026-01-01T00:00:00Z", "amount": 1} for number in range(8)]

@@ -616,7 +616,7 @@ def test_a_replay_of_a_stage_that_is_not_enabled_changes_nothing(bench: Bench) -
 def test_a_warehouse_table_with_replayed_rows_is_not_rebuilt_without_them(
     bench: Bench, mode: str
 ) -> None:
-    from goldsmith.engine.lake.table_states import CannotRestore
+    from goldsmith.planning.past_state import CannotRestore
     from spark.engine.test_upkeep import plan
 
     bench.apply(BRONZE)

@@ -12,9 +12,10 @@ import duckdb
 import pytest
 
 from goldsmith.engine import faults
-from goldsmith.engine.read.backfill import NotIdempotent, decide
+from goldsmith.engine.read.backfill import decide
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.window import Window
+from goldsmith.planning.window_read import NotIdempotent
 from goldsmith.storage.file_content import is_etag_of
 from goldsmith.storage.files import list_files
 from spark.engine.conftest import Bench

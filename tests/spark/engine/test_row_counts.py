@@ -32,8 +32,18 @@ stages:
 MORNING, NOON = "2026-01-01T08:00:00", "2026-01-01T12:00:00"
 
 
-@pytest.mark.parametrize("target", ["silver", "gold"])
-@pytest.mark.parametrize("mode", ["append", "overwrite", "merge", "scd2"])
+#: What `make test` tries; `make soak` tries every mode into both.
+QUICK = [("append", "gold"), ("overwrite", "silver"), ("merge", "gold"), ("scd2", "silver")]
+
+
+@pytest.mark.parametrize(
+    ("mode", "target"),
+    [
+        pytest.param(mode, target, marks=() if (mode, target) in QUICK else pytest.mark.soak)
+        for mode in ("append", "overwrite", "merge", "scd2")
+        for target in ("silver", "gold")
+    ],
+)
 def test_produced_is_published_quarantined_dropped_and_left_out(
     bench: Bench, mode: str, target: str
 ) -> None:

@@ -300,7 +300,7 @@ def test_an_error_after_the_publish_is_no_failure_and_nothing_is_loaded_twice(
     bench.apply(BRONZE)
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
     with monkeypatch.context() as broken:
-        broken.setattr("goldsmith.engine.stage.record", fails)
+        broken.setattr("goldsmith.engine.stage_record.record", fails)
         assert bench.run()[1].status == "succeeded"
 
     assert bench.run()[1].status == "skipped"

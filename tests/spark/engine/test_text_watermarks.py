@@ -34,7 +34,10 @@ def row(version: str | None, amount: int) -> dict[str, object]:
     return {"id": 1, "version": version, "amount": amount}
 
 
-@pytest.mark.parametrize(("older", "newer"), [("9", "10"), ("-1.5", "+2"), TIMES])
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("9", "10"), pytest.param("-1.5", "+2", marks=pytest.mark.soak), TIMES],
+)
 def test_the_newer_version_wins_in_one_load_and_over_the_table(
     bench: Bench, older: str, newer: str
 ) -> None:

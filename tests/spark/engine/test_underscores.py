@@ -65,7 +65,12 @@ def rows_of(bench: Bench, target: str, *columns: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize(
     ("mode", "target"),
-    [("append", "silver"), ("merge", "silver"), ("scd2", "silver"), ("merge", "gold")],
+    [
+        pytest.param("append", "silver", marks=pytest.mark.soak),
+        pytest.param("merge", "silver", marks=pytest.mark.soak),
+        ("scd2", "silver"),
+        ("merge", "gold"),
+    ],
 )
 def test_every_column_of_the_users_arrives_whatever_its_name(
     bench: Bench, mode: str, target: str

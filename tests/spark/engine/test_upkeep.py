@@ -11,15 +11,17 @@ from typing import Any
 import pytest
 
 from goldsmith.engine.lake.lake_table import LakeTable
-from goldsmith.engine.lake.table_states import CannotRestore, UnknownState
+from goldsmith.engine.lake.table_states import UnknownState
 from goldsmith.engine.maintenance import backfill_preview, compaction, maintenance
 from goldsmith.engine.publish import restore_record
-from goldsmith.engine.read.backfill import NotIdempotent, WindowUnknown, decide
+from goldsmith.engine.read.backfill import decide
 from goldsmith.journal import runs
 from goldsmith.planning import dataset_info
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.lake import history
+from goldsmith.planning.past_state import CannotRestore
 from goldsmith.planning.window import Window
+from goldsmith.planning.window_read import NotIdempotent, WindowUnknown
 from spark.engine.conftest import Bench
 
 ORDERS = """

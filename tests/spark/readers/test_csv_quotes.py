@@ -37,7 +37,7 @@ def layout_of(drop: Drop, content: bytes, rules: Quoting = RFC, name: str = "a.c
         pytest.param('1,"x\r\ny"\r\n2,z\r\n', [("1", "x\r\ny"), ("2", "z")], id="a quoted CRLF"),
         pytest.param('1,"x\r\ny"\n2,z\n', [("1", "x\r\ny"), ("2", "z")], id="CRLF among LF"),
         pytest.param('1,"x\ry"\n2,z\n', [("1", "x\ry"), ("2", "z")], id="a quoted CR"),
-        pytest.param("1,x\r2,z\r", [("1", "x"), ("2", "z")], id="lines that end in CR"),
+        pytest.param('1,"x\ny"\r2,z\r', [("1", "x\ny"), ("2", "z")], id="lines that end in CR"),
         pytest.param('1,"x\r\ny"\n2,z\r\n', [("1", "x\r\ny"), ("2", "z")], id="mixed line ends"),
         pytest.param('1,"\n\n"\n\n2,z', [("1", "\n\n"), ("2", "z")], id="empty lines"),
         pytest.param('1,"a\\"\n2,"b\\""c"\n', [("1", "a\\"), ("2", 'b\\"c')], id="a backslash"),
@@ -51,6 +51,7 @@ def test_csv_is_read_as_rfc_4180_says(
 ) -> None:
     pack = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress}[end]
     header = "a,b\r\n" if "\r\n" in text and "\n2" not in text.replace("\r\n", "") else "a,b\n"
+    header = "a,b\r" if "\r2" in text else header
     drop.put(f"a.csv{end}", pack((header + text).encode()))
     assert halves(drop.read()) == (rows, [])
 
@@ -113,6 +114,31 @@ def test_reasons_say_what_is_wrong_with_a_record(drop: Drop) -> None:
         ("4,\0", "it has a NUL character"),
         ("z,ok", "a is no INT"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "rows", "texts"),
+    [
+        pytest.param("a,b\n1,x\ry\n2,z\n", [("2", "z")], ["1,x\ry"], id="in the last value"),
+        pytest.param("a,b\r\n1\r1,x\r\n2,z\r\n", [("2", "z")], ["1\r1,x"], id="in a CRLF file"),
+        pytest.param('a,b\n1,"x"\ry\n2,"z\n"\n', [("2", "z\n")], ['1,"x"\ry'], id="after quotes"),
+        pytest.param("a,b\r1,x\n2,z\n", [("2", "z")], ["a,b\r1,x"], id="after the header"),
+        pytest.param("a,b\n1,x\n2,z\r", [("1", "x"), ("2", "z")], [], id="at the end of the file"),
+    ],
+)
+@pytest.mark.parametrize("large", [False, True])
+def test_a_carriage_return_in_a_value_without_quotes_ends_no_record(
+    drop: Drop,
+    monkeypatch: pytest.MonkeyPatch,
+    content: str,
+    rows: list[Any],
+    texts: list[str],
+    large: bool,
+) -> None:
+    if large:
+        monkeypatch.setattr(quoting, "_LARGE", 0)
+    drop.put("a.csv", content.encode())
+    assert halves(drop.read()) == (rows, texts)
 
 
 def test_bytes_that_are_no_text_are_never_replaced_in_silence(drop: Drop) -> None:

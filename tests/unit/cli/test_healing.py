@@ -163,7 +163,7 @@ def test_a_simulation_says_what_rows_allow_and_who_would_be_asked(project: Path)
     assert checked[0]["remedy"] == "quarantine_rows"
     drifted = ask(project, "healing", "simulate", "SchemaMismatch", "--stage", "orders-1")
     assert (drifted[0]["do"], drifted[0]["remedy"]) == ("hold", "open_incident")
-    sentence = "https://mend.example/now would be asked first, and what it answers would be done"
+    sentence = "https://mend.example/now would be called first, and its answer would be followed"
     assert drifted[0]["passed_over"] == [sentence]
     assert sentence in output_of(
         project, "healing", "simulate", "SchemaMismatch", "--stage", "orders-1"

@@ -10,7 +10,7 @@ import pytest
 
 from goldsmith.cli.progress import Board, Working, ended, line
 from goldsmith.engine.session.progress import Progress
-from goldsmith.planning.definition import CHANGED
+from goldsmith.planning.reasons import CHANGED
 
 MOON = datetime(2026, 11, 16, tzinfo=UTC)
 
@@ -24,6 +24,7 @@ def working(**more: Any) -> Working:
     ("work", "now", "expected"),
     [
         (working(), 100.25, "▶ orders-2 → silver: begins, 0.2 s"),
+        (working(needs_spark=True), 100.25, "▶ orders-2 → silver: starting Spark, 0.2 s"),
         (
             working(step="write", seen=Progress(rows=1_500_000, bytes=12_300_000), expected=75.0),
             115.0,
@@ -102,6 +103,13 @@ def test_where_nobody_looks_a_line_tells_of_the_beginning_and_one_of_the_end(
         "▶ orders-2 → silver",
         "✓ orders-2 → silver: 3 rows read, 1 left out (older or repeated), 2 published, 1.5 s",
     ]
+
+
+def test_a_stage_without_a_step_says_that_spark_starts() -> None:
+    with board(quiet=False, on_terminal=False, starting=lambda: True) as progress:
+        progress.tell("started", STAGE, stage_run(stage_run_id="try-2"))
+        [shown] = progress.look()
+    assert "starting Spark" in shown
 
 
 def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,10 @@ from click.testing import CliRunner, Result
 
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.cli.main import goldsmith
-from goldsmith.journal import requests
+from goldsmith.engine.cancel_token import CancelToken
+from goldsmith.journal import leases, requests
 from goldsmith.journal.journal import Journal
+from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import Request
 from goldsmith.worker.loop import EverythingStopped
 
@@ -87,15 +89,13 @@ def test_a_run_carries_out_once_what_earlier_runs_asked_for_as_well(project: Pat
     done = invoke(project, "run", "p")
     assert done.exit_code == 0, done.output
     assert done.output.count("p succeeded") == 1
-    assert "a waited and asked for the same; it was carried out once." in done.output
+    assert "a already waited for the same run; both were run once." in done.output
     assert [requests.get(journal, name).status for name in ("a", "b")] == ["done", "cancelled"]
     catalog.close()
 
 
 def test_stop_names_what_a_worker_has_taken_and_not_begun(project: Path) -> None:
     """Spark takes seconds to start: no stage runs yet, and the stop reaches it all the same."""
-    from goldsmith.journal.owners import Owner
-
     catalog = Catalog.open(f"sqlite:///{project / '.goldsmith' / 'catalog.db'}")
     journal = Journal(catalog.engine)
     requests.put(journal, Request(request_id="req-1", selection=("p",), pipelines=("p",)))
@@ -154,3 +154,33 @@ healing_steps: [{error_code: FileNameUnreadable, step_order: 2, action_script: .
         ("./broken.sh", "failed", "failed"),
         ("./mend.sh", "rerun", "helped"),
     ]
+
+
+def test_a_decision_that_changed_while_the_stage_waited_for_its_target_is_said(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stage had a new file when it began to wait; then the file is deleted."""
+    folder = project / ".goldsmith" / "s3" / "raw" / "x"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_text('{"id": 1}\n')
+    planned = json.loads(invoke(project, "plan", "stage:p-1", "--json").output)["stages"][0]
+    assert planned["reasons"] == ["new_files"]
+    catalog = Catalog.open(f"sqlite:///{project / '.goldsmith' / 'catalog.db'}")
+    journal = Journal(catalog.engine)
+    other = Owner.this_process()
+    resource = "s3://lake/b"
+    lease = leases.acquire(journal, resource, other)
+    assert lease is not None
+
+    def meanwhile(_token: CancelToken, _seconds: float) -> bool:
+        (folder / "a.jsonl").unlink()
+        assert leases.release(journal, lease)
+        return False
+
+    monkeypatch.setattr(CancelToken, "wait", meanwhile)
+    (run,) = json.loads(invoke(project, "run", "stage:p-1", "--json").output)
+    catalog.close()
+    (stage,) = run["stages"]
+    assert stage["status"] == "skipped"
+    assert stage["because"].startswith("nothing new of its inputs; ")
+    assert f"this changed since the plan, which had: {planned['because']}" in stage["because"]

@@ -18,9 +18,9 @@ from goldsmith.cli.main import goldsmith
 from goldsmith.cli.rows import counts_text
 from goldsmith.cli.runs import _verdict_line
 from goldsmith.engine.failures import readable
-from goldsmith.engine.lake.table_states import NOT_WRITTEN, CannotRestore
 from goldsmith.errors import BadRequest, GoldsmithError
 from goldsmith.journal.tables import StageRun, Verdict
+from goldsmith.planning.past_state import NOT_WRITTEN, CannotRestore
 
 ANALYSIS = """[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `sohp` cannot be resolved. \
 Did you mean one of the following? [`shop`]. SQLSTATE: 42703; line 1 pos 70;

@@ -26,6 +26,7 @@ from goldsmith.errors import GoldsmithError
 from goldsmith.healing.classify import classify, classify_text
 from goldsmith.healing.codes import UNCLASSIFIED, codes
 from goldsmith.healing.signals import signals
+from goldsmith.planning.integrity.error_codes import DECLARED
 from goldsmith.storage.files import SourceUnreachable
 
 CASES = Path(__file__).parents[2] / "cases" / "errors"
@@ -158,3 +159,7 @@ def test_a_jvm_that_refuses_is_no_source_that_does() -> None:
         py4j["connect"]()
     assert classify(refused.value).code.name == "SparkLost"
     assert classify(ConnectionRefusedError(111, "Connection refused")).code.name != "SparkLost"
+
+
+def test_the_finding_of_unknown_codes_knows_every_declared_code() -> None:
+    assert sorted(DECLARED) == sorted(codes())

@@ -10,10 +10,19 @@ import pytest
 
 from goldsmith.journal.runs import Expected
 from goldsmith.planning.catalog_index import CatalogIndex
-from goldsmith.planning.plan import InputNews, Plan, StageDecision
-from goldsmith.planning.planner import CatalogHasErrors, Look, plan
+from goldsmith.planning.lake import TableHistory, TableSnapshot
+from goldsmith.planning.observed import (
+    Observed,
+    SeenFiles,
+    SeenInput,
+    SeenTable,
+    SeenWarehouseTable,
+)
+from goldsmith.planning.plan import Plan, StageDecision
+from goldsmith.planning.planner import CatalogHasErrors, Observe, plan
 from goldsmith.planning.sql import SqlReader
-from goldsmith.planning.stage_context import StageContext
+from goldsmith.planning.stage_context import Dataset
+from goldsmith.storage.files import ListedFile
 from unit.planning.rows import rows_of, snapshot
 
 NOW = datetime(2026, 1, 31, 8, tzinfo=UTC)
@@ -50,7 +59,7 @@ def planned(
     tables: Mapping[str, list[dict[str, Any]]],
     *selection: str,
     now: datetime = NOW,
-    look: Look | None = None,
+    look: Observe | None = None,
     expected: Mapping[str, Expected] | None = None,
     leaves_out: bool = True,
 ) -> Plan:
@@ -59,7 +68,7 @@ def planned(
         selection,
         now=now,
         environment="test",
-        look=look,
+        observe=look,
         expected=expected,
         leaves_out=leaves_out,
     )
@@ -269,38 +278,40 @@ def test_a_stage_is_not_blocked_by_one_that_was_not_asked_for() -> None:
     assert made.stages[0].after == ()
 
 
-def look(**empty: bool | None) -> Look:
-    """Looks at inputs as they are said to be: new rows, nothing new, or not known yet."""
+FILES = [
+    ListedFile(path=f"s3://shop/raw/{n}.csv", size=100_000, etag=str(n), modified_at=NOW)
+    for n in range(3)
+]
+ONE_SNAPSHOT = TableHistory("1", {"1": TableSnapshot(parent=None, operation="append")})
 
-    def at(context: StageContext) -> tuple[InputNews, ...]:
-        sentences = {True: "nothing since", False: "3 new files", None: "not known yet"}
-        return tuple(
-            InputNews(
-                dataset_id=dataset.dataset_id,
-                kind="files",
-                location=None,
-                address=None,
-                read="new",
-                empty=empty[dataset.dataset_id],
-                sentence=sentences[empty[dataset.dataset_id]],
-            )
-            for dataset in context.inputs
+
+def look(**empty: bool | None) -> Observe:
+    """Observes inputs as they are said to be: new rows, nothing new, or not known yet."""
+
+    def seen(dataset: Dataset) -> SeenInput:
+        is_empty = empty[dataset.dataset_id]
+        if is_empty is None:
+            return SeenWarehouseTable(dataset=dataset)
+        if dataset.source is not None:
+            return SeenFiles(dataset=dataset, listed=FILES, new=[] if is_empty else FILES)
+        return SeenTable(
+            dataset=dataset, history=ONE_SNAPSHOT, read_up_to="1" if is_empty else None
         )
 
-    return at
+    return lambda context: Observed(inputs=tuple(seen(dataset) for dataset in context.inputs))
 
 
 def test_a_stage_with_something_new_runs_and_what_it_feeds_runs_after_it() -> None:
     made = planned(SHOP, look=look(raw=False, bronze=True, silver=True))
     assert fates(made) == {LOAD: "run", CLEAN: "run", SUM: "run"}
-    assert because(made, LOAD) == "raw: 3 new files"
+    assert because(made, LOAD) == "raw: 3 new files (0.30 MB)"
     assert because(made, CLEAN) == "after orders-1, if that publishes anything new"
 
 
 def test_a_stage_with_nothing_new_is_skipped_and_so_is_what_it_feeds() -> None:
     made = planned(SHOP, look=look(raw=True, bronze=True, silver=True))
     assert fates(made) == {LOAD: "skip", CLEAN: "skip", SUM: "skip"}
-    assert because(made, LOAD) == "nothing new (raw: nothing since)"
+    assert because(made, LOAD) == "nothing new of its inputs (raw: no new files of 3)"
 
 
 def test_a_later_stage_runs_for_what_is_left_over_of_an_earlier_time() -> None:
@@ -318,7 +329,7 @@ def test_sql_that_asks_for_the_time_always_runs() -> None:
 def test_what_cannot_be_known_before_is_ready() -> None:
     made = planned(SHOP, "sales", look=look(silver=None))
     assert fates(made) == {SUM: "ready"}
-    assert because(made, SUM) == "silver: not known yet"
+    assert because(made, SUM).startswith("silver: a warehouse table")
 
 
 def test_inputs_of_stopped_and_blocked_stages_are_not_looked_at() -> None:

@@ -12,10 +12,10 @@ from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.checks.context import Context
 from goldsmith.checks.errors import NoSuchDataset
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.read import inputs
 from goldsmith.journal.definitions import stage_runs
 from goldsmith.journal.tables import RunStatus
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.stage_context import dataset_of
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ class CheckFailed(GoldsmithError):
     @property
     def hint(self) -> str:
         return (
-            "Mend the input or the rule. `goldsmith runs show RUN` has what was expected and "
+            "Correct the input or the rule. `goldsmith runs show RUN` has what was expected and "
             "found; readers still see the rows of the last good run."
         )
 
@@ -103,7 +103,7 @@ def _settled(outcome: CheckOutcome) -> CheckOutcome:
     if not takes_rows(planned) or not outcome.broken:
         return outcome
     has_threshold = planned.max_broken is not None or planned.entry.get("mostly") is not None
-    where = "kept aside" if planned.on_fail == "quarantine" else "dropped"
+    where = "quarantined" if planned.on_fail == "quarantine" else "dropped"
     was = "was" if outcome.broken == 1 else "were"
     went = f"{planned.says} in {count(outcome.broken, 'row')}, which {was} {where}"
     if outcome.passed or not has_threshold:

@@ -19,8 +19,6 @@ from goldsmith.planning.stage_context import Dataset
 from goldsmith.planning.window import BadWindow, moment
 from goldsmith.storage.storage import Storage
 
-NOT_WRITTEN = "no stage writes it"
-
 
 @dataclass(eq=False, kw_only=True)
 class UnknownState(GoldsmithError):
@@ -38,23 +36,6 @@ class UnknownState(GoldsmithError):
         # Not sorted: they come newest first.
         listed = ", ".join(self.known[:20]) or "none"
         return f"Known, newest first: {listed}. A time means the newest state before it."
-
-
-@dataclass(eq=False, kw_only=True)
-class CannotRestore(GoldsmithError):
-    """A dataset cannot be restored to exactly an earlier state."""
-
-    dataset: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.dataset} cannot be restored: {self.reason}."
-
-    @property
-    def hint(self) -> str:
-        if self.reason == NOT_WRITTEN:
-            return "Its files are somebody else's. Restore a dataset that a stage makes of them."
-        return "Restore what it reads and run it with --full-refresh, or load a backup."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from goldsmith.catalog.flags import Flag
-from goldsmith.engine.read.backfill import WindowRead, decide
+from goldsmith.engine.read.backfill import decide
 from goldsmith.engine.warehouses.open import open_warehouse
 from goldsmith.errors import count
 from goldsmith.planning.catalog_index import CatalogIndex
@@ -21,6 +21,7 @@ from goldsmith.planning.selection import select
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.planning.stopped import Stops
 from goldsmith.planning.window import Window
+from goldsmith.planning.window_read import WindowRead
 from goldsmith.storage.storage import Storage
 
 

@@ -12,13 +12,13 @@ from typing import Any
 from goldsmith.catalog.datasets import Target
 from goldsmith.engine import faults
 from goldsmith.engine.attempt import WorkerResources
-from goldsmith.engine.lake.table_states import NOT_WRITTEN, CannotRestore, State, find, states
+from goldsmith.engine.lake.table_states import State, find, states
 from goldsmith.engine.maintenance import compaction, purge_quarantine
 from goldsmith.engine.publish import recover, restore_record
 from goldsmith.engine.publish.leases import HeldLease, TargetBusy
 from goldsmith.engine.read import as_of
 from goldsmith.engine.session.spark_session import own_session
-from goldsmith.engine.stage import destination_of
+from goldsmith.engine.stage_target import destination_of
 from goldsmith.engine.write.destinations.destination import Destination
 from goldsmith.engine.write.destinations.lake import LakeDestination
 from goldsmith.engine.write.destinations.warehouse import WarehouseDestination
@@ -30,6 +30,7 @@ from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.increments import Increments
 from goldsmith.planning.lake import history
 from goldsmith.planning.locations import lease_resource
+from goldsmith.planning.past_state import NOT_WRITTEN, CannotRestore
 from goldsmith.planning.resolved_stage import is_lake, stage_id
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.storage.storage import Storage

@@ -30,7 +30,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.engine.attempt import MOVED_DAYS, Attempt
-from goldsmith.engine.input_selection import InputSelection
 from goldsmith.engine.quarantine.files_read_again import (
     FILES,
     NOTHING,
@@ -44,6 +43,7 @@ from goldsmith.journal.definitions import restores, stage_ledgers, stage_runs
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import Restore, RunStatus, StageRun
 from goldsmith.planning.explain import read_of
+from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.lake import TableHistory
 from goldsmith.planning.locations import is_same_table
 from goldsmith.planning.resolved_stage import write_mode_of

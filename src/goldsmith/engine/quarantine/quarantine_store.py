@@ -35,11 +35,11 @@ class NoQuarantine(GoldsmithError):
     dataset: str
 
     def __str__(self) -> str:
-        return f"No row was ever kept aside for '{self.dataset}'."
+        return f"No row of '{self.dataset}' was ever quarantined."
 
     @property
     def hint(self) -> str:
-        return "`goldsmith quarantine list` has the datasets that rows were kept aside for."
+        return "`goldsmith quarantine list` lists the datasets with quarantined rows."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _NUMBERED = re.compile(r"_c\d+")
 _QUOTES = literal("a quote in it is not closed, or stands inside a value")
 _NUL = literal("it has a NUL character")
+_BREAK = literal("it has a line break outside quotes that does not end a record")
 
 Groups = Mapping[tuple[str, ...], list[ListedFile]]
 
@@ -241,14 +242,22 @@ def _cut(
             *([F.struct(*folders).alias("folders")] if folders else []),
             source_file(loaded, files, reading.storage),
         )
-    records = F.regexp_extract_all("text", F.lit(quoting.records), F.lit(1))
+    records = F.when(
+        F.col("text").contains("\r") & F.col("text").rlike(quoting.ends_by_cr),
+        F.regexp_extract_all("text", F.lit(quoting.records(by_cr=True)), F.lit(1)),
+    ).otherwise(F.regexp_extract_all("text", F.lit(quoting.records(by_cr=False)), F.lit(1)))
     blank = "^" if quoting.blank_is_record else r"^[\x00-\x20]*+"
     records = F.filter(records, lambda record: ~record.rlike(f"{blank}\\z"))
     if quoting.comment:
         comment = quoting.comment
         records = F.filter(records, lambda record: ~record.startswith(comment))
     if has_header(reading):
-        records = F.slice(records, 2, F.greatest(F.size(records) - 1, F.lit(0)))
+        # Used several times below: in a column of its own it is computed once.
+        texts, records = texts.select("*", records.alias("records")), F.col("records")
+        # A first line that goes on after a carriage return may be a header and a record.
+        goes_on = _has_break(F.get(records, F.lit(0)), quoting)
+        after = F.slice(records, 2, F.greatest(F.size(records) - 1, F.lit(0)))
+        records = F.when(goes_on, records).otherwise(after)
     # With explode Spark would compute the size first, and so split every text twice.
     rows = texts.select("*", F.posexplode_outer(records).alias("index", "record"))
     rows = rows.where("index IS NOT NULL")
@@ -260,6 +269,7 @@ def _cut(
     wrong = (
         F.when(unknown, F.expr(no_text))
         .when(F.col("record").contains("\0"), F.expr(_NUL))
+        .when(_has_break(F.col("record"), quoting), F.expr(_BREAK))
         .when(~is_record, F.expr(_QUOTES))
     )
     columns = ", ".join(
@@ -283,6 +293,15 @@ def _cut(
         SOURCE_FILE,
         text.alias(TEXT),
         F.coalesce(F.col("wrong"), F.expr(reason), changed).alias(REASON),
+    )
+
+
+def _has_break(record: Column, quoting: Quoting) -> Column:
+    """Whether a record is well-formed but for line breaks outside quotes."""
+    return (
+        record.rlike(r"[\r\n]")
+        & ~record.rlike(f"^{quoting.record}\\z")
+        & record.rlike(f"^{quoting.with_breaks}\\z")
     )
 
 

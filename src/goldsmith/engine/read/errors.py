@@ -85,7 +85,7 @@ class RecordMalformed(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return "Mend it. Without options.mode such records are quarantined and the others loaded."
+        return "Correct it. Without options.mode such records are quarantined, the others loaded."
 
 
 @dataclass(eq=False, kw_only=True)

@@ -1,191 +1,32 @@
-"""Select what a stage reads of each input, and read the rows."""
+"""Read the selected rows of each input."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.engine.attempt import Attempt, WorkerResources
-from goldsmith.engine.input_selection import InputSelection, RowWindow
 from goldsmith.engine.lake import parquet_files as stored
 from goldsmith.engine.lake.lake_table import LakeTable
-from goldsmith.engine.ledger import Consumed
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.read import files as file_reader
 from goldsmith.engine.read import schemas
 from goldsmith.engine.read.source_file import SOURCE_FILE
 from goldsmith.engine.read.tables import read_new
-from goldsmith.errors import count
-from goldsmith.planning.explain import dataset_kind, read_of
-from goldsmith.planning.lake import TableChange, history
-from goldsmith.planning.resolved_stage import layer_of, write_mode_of
-from goldsmith.planning.rewritten_files import FileRewritten
+from goldsmith.planning.explain import dataset_kind
+from goldsmith.planning.input_selection import InputSelection, RowWindow
+from goldsmith.planning.resolved_stage import layer_of
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.storage import staging
-from goldsmith.storage.file_content import is_etag_of, touched_etag
 from goldsmith.storage.files import ListedFile
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
     from pyspark.sql.types import StructType
-
-
-def select_inputs(
-    attempt: Attempt, resources: WorkerResources, *, all_because: str | None = None
-) -> InputSelection:
-    """Select the files and snapshots to read: the new ones, or all if the stage needs all.
-
-    `all_because` is a reason to read everything, whatever is new.
-    """
-    if attempt.run_options.replay is not None:
-        because = "rows of its quarantine are sent through it again"
-        return InputSelection(consumed=Consumed(), rewritten=(), since={}, because=because)
-    files: dict[str, list[ListedFile]] = {}
-    snapshots: dict[str, str] = {}
-    since: dict[str, str | None] = {}
-    rewritten: list[str] = []
-    former: list[str] = []
-    read_again: list[str] = []
-    touched: list[tuple[str, str, str, str]] = []
-    reasons = [] if all_because is None else [all_because]
-    starts_over = attempt.run_options.full_refresh
-    # An append has to delete the rows of changed files. A merge and scd2 find them by key, an
-    # overwrite replaces all rows.
-    replaces = attempt.context.resolved.write_mode == "append"
-    for index, dataset in enumerate(attempt.context.inputs):
-        all_rows = all_because is not None or read_of(attempt.context, index) == "all"
-        match dataset_kind(dataset):
-            case "files":
-                listed_files = resources.increments.files(dataset)
-                known = resources.increments.known_files(attempt.context, dataset)
-                new = resources.increments.new_files(attempt.context, dataset, known)
-                if index == 0 and not all_rows:
-                    changed = [file.path for file in new if file.path in known]
-                    paths = (
-                        resources.increments.former_paths(attempt.context, dataset)
-                        if changed
-                        else {}
-                    )
-                    former += [paths[path] for path in changed if path in paths]
-                    read_again += [*changed, *former]
-                    if replaces:
-                        beside = _compared(attempt, resources, dataset, [*changed, *former])
-                        new = [*new, *beside]
-                        rewritten += [*changed, *former, *(file.path for file in beside)]
-                touched += _touched(dataset, listed_files, new, known)
-                files[dataset.dataset_id] = listed_files if all_rows else new
-                if new:
-                    reasons.append(f"{dataset.dataset_id}: {count(len(new), 'new file')}")
-            case "table":
-                past = history(dataset, resources.storage)
-                before = resources.increments.read_up_to(attempt.context, dataset)
-                change = past.since(before)
-                again = Reread.YES if all_rows else _again(attempt, dataset, change)
-                starts_over = starts_over or again is Reread.FROM_SCRATCH
-                since[dataset.dataset_id] = before if again is Reread.NO else None
-                if past.current is not None:
-                    snapshots[dataset.dataset_id] = past.current
-                    if change not in (TableChange.NOTHING, TableChange.LAID_OUT):
-                        reasons.append(f"{dataset.dataset_id}: {_CHANGE_TEXT[change]}")
-            case _:
-                reasons.append(f"{dataset.dataset_id}: a warehouse table")
-    volatile = attempt.context.facts.volatile if attempt.context.facts else ()
-    if volatile:
-        reasons.append(f"its SQL asks for {', '.join(volatile)}")
-    return InputSelection(
-        consumed=Consumed(files=files, snapshots=snapshots),
-        rewritten=() if starts_over else tuple(rewritten),
-        since=since,
-        because="; ".join(reasons) or None,
-        starts_over=starts_over,
-        touched=tuple(touched),
-        former=tuple(former),
-        read_again=() if starts_over else tuple(read_again),
-    )
-
-
-def _compared(
-    attempt: Attempt, resources: WorkerResources, dataset: Dataset, changed: Sequence[str]
-) -> list[ListedFile]:
-    """Unchanged files to read again: their rows were deduplicated with rows of changed files.
-
-    Raises if such a file is gone, because its rows cannot be read again.
-    """
-    paths = (
-        resources.increments.compared_with(attempt.context, dataset, changed) if changed else set()
-    )
-    found = [file for file in resources.increments.files(dataset) if file.path in paths]
-    if gone := sorted(paths - {file.path for file in found}):
-        reason = (
-            f"its rows and those of {gone[0]} were compared to drop repeats, and {gone[0]} is gone"
-        )
-        target = str(attempt.context.stage.target_id)
-        raise FileRewritten(target=target, files=tuple(changed), reason=reason)
-    return found
-
-
-def _touched(
-    dataset: Dataset,
-    listed_files: Sequence[ListedFile],
-    new: Sequence[ListedFile],
-    known: Mapping[str, tuple[int, str]],
-) -> list[tuple[str, str, str, str]]:
-    changed = {file.path for file in new}
-    known_etags = {
-        file.path: known[file.path][1] for file in listed_files if file.path not in changed
-    }
-    return [
-        (
-            dataset.dataset_id,
-            file.path,
-            known_etags[file.path],
-            touched_etag(file, known_etags[file.path]),
-        )
-        for file in listed_files
-        if file.path in known_etags and not is_etag_of(known_etags[file.path], file)
-    ]
-
-
-_CHANGE_TEXT = {
-    TableChange.NEVER_READ: "a new snapshot",
-    TableChange.ADDED: "a new snapshot",
-    TableChange.CHANGED: "a new snapshot",
-    TableChange.TAKEN_BACK: "it was restored, so everything is read again",
-    TableChange.EXPIRED: "the snapshot read before has expired, so everything is read again",
-}
-
-
-class Reread(StrEnum):
-    """Whether an input that is read incrementally has to be read again from the start."""
-
-    NO = "no"
-    #: Read again and write over the existing rows, which are found by key.
-    YES = "yes"
-    #: Read again and replace all existing rows.
-    FROM_SCRATCH = "from scratch"
-
-
-def _again(attempt: Attempt, dataset: Dataset, change: TableChange) -> Reread:
-    """Whether a change of an input table makes the stage read it again from the start."""
-    appends = attempt.context.resolved.write_mode == "append"
-    match change:
-        case TableChange.TAKEN_BACK:
-            # An input that is never overwritten still holds all rows the stage has read. An
-            # overwritten one does not, so rows that the stage wrote from it earlier stay.
-            keeps = all(write_mode_of(writer) != "overwrite" for writer in dataset.writers)
-            return Reread.FROM_SCRATCH if appends or keeps else Reread.YES
-        case TableChange.EXPIRED:
-            return Reread.FROM_SCRATCH if appends else Reread.YES
-        case TableChange.CHANGED if appends:
-            # Rows of the input were replaced: appending the new ones would duplicate them.
-            return Reread.FROM_SCRATCH
-        case _:
-            return Reread.NO
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -91,13 +91,27 @@ class Quoting:
     @property
     def record(self) -> str:
         """Java regular expression for one well-formed record; it never backtracks."""
-        return f"{self._value}(?:{_escaped(self.sep)}{self._value})*+"
+        return self._record(r"\r\n")
 
     @property
-    def records(self) -> str:
-        """Java regular expression for the next record of a text, well-formed or malformed."""
-        line = r"[^\r\n]*+"
-        ways = [f"{self.record}(?=[\\r\\n]|\\z)"]
+    def with_breaks(self) -> str:
+        """As `record`, with line breaks in values without quotes."""
+        return self._record("")
+
+    @property
+    def ends_by_cr(self) -> str:
+        """Java regular expression for a text whose records all end with a carriage return."""
+        return f"^(?:[^\\n]*+|(?:{self.record}(?:\\r(?!\\n)|\\z))++)\\z"
+
+    def records(self, *, by_cr: bool) -> str:
+        """Java regular expression for the next record of a text, well-formed or malformed.
+
+        Records end with a carriage return alone (`by_cr`), or with a line feed or CRLF. In the
+        second case a carriage return alone is part of its record, which is then malformed.
+        """
+        line = r"[^\r]*+" if by_cr else r"(?:[^\r\n]|\r(?!\n|\z))*+"
+        end = r"(?:\r|\z)" if by_cr else r"(?:\r?\n|\r?\z)"
+        ways = [f"{self.record}(?={end})"]
         if self.comment:
             ways.insert(0, f"{_escaped(self.comment)}{line}")
         if self.quote:
@@ -108,14 +122,24 @@ class Quoting:
             unclosed = f"{self._open}(?<!{sep}|[\\r\\n]){q}"
             values = f"(?:{self._value}{sep})*+"
             ways += [f"{values}{unclosed}{line}", f"{values}{line}"]
-        return f"({'|'.join(ways)}|{line})(?:\\r\\n|\\r|\\n|\\z)"
+        return f"({'|'.join(ways)}|{line}){end}"
+
+    def _record(self, breaks: str) -> str:
+        value = self._value_without(breaks)
+        return f"{value}(?:{_escaped(self.sep)}{value})*+"
 
     @property
     def _value(self) -> str:
+        return self._value_without(r"\r\n")
+
+    def _value_without(self, breaks: str) -> str:
+        """A value; without quotes it has none of the line breaks."""
         sep, q = _escaped(self.sep), _escaped(self.quote)
         # A character class would match any character of a longer separator.
         many = len(self.sep) > 1
-        bare = f"(?:(?!{sep})[^{q}\\r\\n])*+" if many else f"[^{sep}{q}\\r\\n]*+"
+        bare = f"[^{sep}{q}{breaks}]*+"
+        if many:
+            bare = f"(?:(?!{sep})[^{q}{breaks}])*+" if q or breaks else f"(?:(?!{sep})(?s:.))*+"
         if not self.quote:
             return bare
         before, after = (r"[ \t]*+" if ignored else "" for ignored in self.spaces)
@@ -148,7 +172,8 @@ def layouts(reading: Reading, files: Sequence[ListedFile], quoting: Quoting) -> 
 
 def _odd_by_spark(reading: Reading, files: Sequence[ListedFile], quoting: Quoting) -> set[str]:
     """The files with a line that is not a record by itself."""
-    raw = reading.reader().format("text").load(reading.addresses(files))
+    # Spark's lines would end at a carriage return, too.
+    raw = reading.reader(lineSep="\n").format("text").load(reading.addresses(files))
     named = source_file(raw, files, reading.storage)
     found = raw.where(_is_odd_line(quoting)).select(named).distinct().collect()
     return {row[SOURCE_FILE] for row in found}
@@ -157,8 +182,8 @@ def _odd_by_spark(reading: Reading, files: Sequence[ListedFile], quoting: Quotin
 def _is_odd_line(quoting: Quoting) -> Column:
     from pyspark.sql import functions as F
 
-    value = F.col("value")
-    is_odd = value.contains("\0")
+    value = F.regexp_replace("value", r"\r\z", "")
+    is_odd = value.contains("\0") | value.contains("\r")
     if quoting.encoding == "utf-8":
         is_odd |= ~F.is_valid_utf8(value)
     if quoting.quote:
@@ -187,8 +212,8 @@ def scan(storage: Storage, file: ListedFile, quoting: Quoting) -> Layout:
         raise FileUnreadable(
             file=file.path,
             cause=f"{seen.why}, and it is too large ({length >> 20} MiB or more) to be cut into "
-            "records in memory. Mend it, write it in smaller files, or set options.quote to '' if "
-            "quotes have no meaning in it.",
+            "records in memory. Correct it, write it in smaller files, or set options.quote to '' "
+            "if quotes have no meaning in it.",
         )
     return layout
 
@@ -226,6 +251,8 @@ class Seen:
         self._quoted_break = False
         #: Line breaks of another kind than the file's first, or a carriage return within quotes.
         self._mixed_ends = False
+        #: Outside quotes: a carriage return without a line feed after it; a line feed.
+        self._has_cr = self._has_lf = False
         self._first_end: bytes | None = None
 
     @property
@@ -236,6 +263,8 @@ class Seen:
     def layout(self) -> Layout:
         if self._inside and not self.why:
             self.why = "a quote in it is not closed"
+        if self._has_cr and self._has_lf and not self.why:
+            self.why = "it has carriage returns between other line breaks"
         if self.why:
             return Layout.MIXED
         if self._quoted_break or self._quoting.encoding.startswith(WIDE):
@@ -308,11 +337,17 @@ class Seen:
             quoted, plain = breaks[is_quoted], breaks[~is_quoted]
             if quotes is not None:
                 self._inside ^= len(quotes) % 2 == 1
+            is_cr = around[plain] == _CR
+            self._has_cr |= bool((is_cr & (around[plain + 1] != _LF)).any())
+            self._has_lf |= not is_cr.all()
+        else:
+            pairs = piece.count(b"\r\n")
+            self._has_cr |= has_cr and piece.count(b"\r") > pairs
+            self._has_lf |= b"\n" in piece
         # Spark uses the first line break as the separator of all records, and turns it into a
         # line feed also within quotes.
         if quoted is not None and len(quoted):
             self._quoted_break = True
-            is_cr = around[plain] == _CR
             paired = np.where(is_cr, around[plain + 1] == _LF, around[plain - 1] == _CR)
             same = paired.all() if self._first_end == b"\r\n" else not is_cr.any()
             mixed = not same or (self._first_end == b"\r\n" and (around[quoted] == _CR).any())

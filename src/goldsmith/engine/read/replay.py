@@ -14,8 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.engine import faults
-from goldsmith.engine.attempt import Attempt, Replay, WorkerResources
-from goldsmith.engine.input_selection import RowWindow
+from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.quarantine import quarantine_table, row_text
@@ -24,8 +23,10 @@ from goldsmith.engine.read import backfill, fixed_rows_file
 from goldsmith.engine.read.inputs import in_window
 from goldsmith.engine.shape.shape import SOURCE_FILE
 from goldsmith.errors import GoldsmithError, count
+from goldsmith.planning.input_selection import RowWindow
 from goldsmith.planning.provenance import keeps_time
 from goldsmith.planning.resolved_stage import is_lake
+from goldsmith.planning.window_read import NotIdempotent
 from goldsmith.storage.lake_tables import table_at
 
 if TYPE_CHECKING:
@@ -95,9 +96,11 @@ class ReplayedRows(NamedTuple):
 
 
 def rows_to_replay(
-    spark: SparkSession, attempt: Attempt, resources: WorkerResources, replay: Replay
+    spark: SparkSession, attempt: Attempt, resources: WorkerResources
 ) -> ReplayedRows:
     """The rows to replay, after marking them with the stage run's id in the quarantine."""
+    replay = attempt.run_options.replay
+    assert replay is not None  # only a replay calls this
     dataset = str(attempt.context.stage.target_id)
     if attempt.context.resolved.write_mode == "overwrite":
         raise CannotReplay(
@@ -168,9 +171,11 @@ def _time(column: str) -> Column:
 
 
 def take_window(
-    spark: SparkSession, attempt: Attempt, resources: WorkerResources, rows_of: RowWindow
+    spark: SparkSession, attempt: Attempt, resources: WorkerResources, rows_of: RowWindow | None
 ) -> None:
     """Mark live quarantined rows in a backfill's window: the backfill reads them again."""
+    if rows_of is None:
+        return
     dataset = str(attempt.context.stage.target_id)
     mine = resources.increments.ledger(attempt.context).ledger_id
     alive = _live_ids(resources, dataset, lambda ledger: ledger == mine)
@@ -182,7 +187,7 @@ def take_window(
             f" tell which of its {len(alive):,} quarantined rows are of the window: replay or"
             " discard them first"
         )
-        raise backfill.NotIdempotent(stage=attempt.context.stage_id, reason=reason)
+        raise NotIdempotent(stage=attempt.context.stage_id, reason=reason)
     quarantine = quarantine_table.table(spark, dataset)
     rows = _rows_with_ids(quarantine, alive).select(
         "_id", _time(rows_of.column).alias(rows_of.column)

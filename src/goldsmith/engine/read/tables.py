@@ -65,7 +65,7 @@ def read_new(spark: SparkSession, table: LakeTable, since: str | None, until: st
         # Without the old snapshot, replaced rows cannot be told from new ones.
         return _all(spark, table, until, _why_all(known, since))
     if unordered := _unordered(spark, table):
-        because = f"rows were changed, and changes of the MAP in '{unordered}' cannot be told"
+        because = f"rows were changed, and changes of the MAP in '{unordered}' cannot be found"
         return _all(spark, table, until, because)
     changing = sorted(set(way) - set(ADDING))
     because = f"{len(way)} snapshots since, with {' and '.join(changing)} among them"

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,13 +50,21 @@ class SparkDidNotStart(GoldsmithError):
         )
 
 
+#: Set while the shared session of this process starts, which takes from 5 s to a minute.
+starting = threading.Event()
+
+
 def start(storage: Storage) -> SparkSession:
     """The shared session of this process; `own_session` creates one for each stage from it."""
-    quieten()
-    lake_catalog.prepare(storage)
-    if storage.settings.spark.remote is not None:
-        return connect.start(storage)
-    return _classic(storage)
+    starting.set()
+    try:
+        quieten()
+        lake_catalog.prepare(storage)
+        if storage.settings.spark.remote is not None:
+            return connect.start(storage)
+        return _classic(storage)
+    finally:
+        starting.clear()
 
 
 def quieten() -> None:

@@ -14,5 +14,5 @@ def quarantine_files(failure: Failure) -> Decision | None:
     # For some formats Spark does not name the broken file; a guess must not be quarantined.
     if not isinstance(file, str) or not file or failure.facts.get("is_guess"):
         return None
-    decision = rerun(f"{file} is set aside until it is written anew ({failure.code})", after=0)
+    decision = rerun(f"{file} is left out until it is rewritten ({failure.code})", after=0)
     return replace(decision, files_aside=(file,))

@@ -13,4 +13,4 @@ from goldsmith.healing.remedy import remedy
 def quarantine_rows(failure: Failure) -> Decision | None:
     if failure.adjusted.get("quarantine"):
         return None
-    return rerun("offending rows are kept aside and the others published", after=0, quarantine=True)
+    return rerun("broken rows are quarantined and the others published", after=0, quarantine=True)

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.evaluate import Measured
-from goldsmith.engine.input_selection import RowWindow
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import Fitted
+from goldsmith.planning.input_selection import RowWindow
 
 #: Some broken rows of each check, by the check's index.
 Samples = Mapping[int, Sequence[Mapping[str, Any]]]

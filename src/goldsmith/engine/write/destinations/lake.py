@@ -11,7 +11,6 @@ from goldsmith.catalog.datasets import Target
 from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults
-from goldsmith.engine.input_selection import RowWindow
 from goldsmith.engine.lake.branches import MADE_BY, SCHEMA_BEFORE, LakeRefs
 from goldsmith.engine.lake.lake_table import LakeTable, SnapshotMissing
 from goldsmith.engine.names import literal, name
@@ -32,6 +31,7 @@ from goldsmith.engine.write.modes.scd2 import scd2
 from goldsmith.engine.write.modes.writer import ModeWrite
 from goldsmith.engine.write.register_files import register
 from goldsmith.engine.write.stage_rows import CountsDisagree, stage_rows
+from goldsmith.planning.input_selection import RowWindow
 from goldsmith.planning.lake import RUN_PROPERTY, STARTED_OVER
 from goldsmith.planning.provenance import SOURCE_FILE
 from goldsmith.planning.rewritten_files import refuse_rows_without_file

@@ -35,5 +35,5 @@ def schedule_never_fires(rows: CatalogRows) -> Iterator[FoundProblem]:
                 pipeline,
                 f"The schedule of pipeline '{name}' never fires: '{text}' names a day that never"
                 " comes.",
-                "Correct the day or the month; `none` says that it runs only when asked.",
+                "Correct the day or the month; `none` means that it runs only on request.",
             )
