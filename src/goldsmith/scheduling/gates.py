@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from goldsmith.scheduling.schedules import next_open
 from goldsmith.scheduling.values import GateVerdict
 
+_OPEN = GateVerdict(True)
+
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
@@ -18,9 +20,9 @@ class GateFacts:
     pipeline: str
     #: Sentence of the flag that stops it (who, why); None: no flag.
     stopped_because: str | None = None
-    #: `pipelines` window text, such as `22:00-06:00 Europe/Zurich`; None: always.
+    #: The window's text, such as `22:00-06:00 Europe/Zurich`; None: always.
     window: str | None = None
-    #: Upstream dataset → seconds its data is too old; empty: all fresh.
+    #: Upstream dataset → seconds by which its data is too old; empty: all fresh.
     stale_upstreams: Mapping[str, float] = field(default_factory=dict)
     #: Sources that are down, with a sentence each.
     unhealthy_sources: Mapping[str, str] = field(default_factory=dict)
@@ -36,45 +38,62 @@ Gate = Callable[[GateFacts], GateVerdict]
 
 
 def kill_switch(facts: GateFacts) -> GateVerdict:
-    return GateVerdict(facts.stopped_because is None, facts.stopped_because or "")
+    """No flag stops it."""
+    return _OPEN if facts.stopped_because is None else GateVerdict(False, facts.stopped_because)
 
 
 def window(facts: GateFacts) -> GateVerdict:
-    at = datetime.fromtimestamp(facts.now, UTC)
-    opens = next_open(facts.window, at)
-    because = f"its window {facts.window} opens at {opens:%Y-%m-%d %H:%M} UTC"
-    return GateVerdict(opens <= at, because, opens.timestamp())
+    """The pipeline may run at this time of day."""
+    now = datetime.fromtimestamp(facts.now, UTC)
+    opens = next_open(facts.window, now)
+    if opens <= now:
+        return _OPEN
+    because = f"Its window {facts.window} opens at {opens:%Y-%m-%d %H:%M} UTC."
+    return GateVerdict(False, because, opens.timestamp())
 
 
 def upstream_freshness(facts: GateFacts) -> GateVerdict:
-    stale = ", ".join(f"{name} by {age:.0f} s" for name, age in facts.stale_upstreams.items())
-    return GateVerdict(not stale, f"its inputs are too old: {stale}")
+    """What it reads is fresh enough."""
+    for dataset, seconds in sorted(facts.stale_upstreams.items()):
+        return GateVerdict(False, f"Dataset '{dataset}' is {seconds / 60:.0f} minutes too old.")
+    return _OPEN
 
 
 def source_health(facts: GateFacts) -> GateVerdict:
-    return GateVerdict(not facts.unhealthy_sources, "; ".join(facts.unhealthy_sources.values()))
+    """Its sources are healthy."""
+    for source, sentence in sorted(facts.unhealthy_sources.items()):
+        return GateVerdict(False, f"Source '{source}' is down: {sentence}")
+    return _OPEN
 
 
-def lease(facts: GateFacts) -> GateVerdict:
-    held = ", ".join(f"{name} is written by {who}" for name, who in facts.held_targets.items())
-    return GateVerdict(not held, held)
+def target_lease(facts: GateFacts) -> GateVerdict:
+    """No other run writes its target."""
+    for target, holder in sorted(facts.held_targets.items()):
+        return GateVerdict(False, f"Target '{target}' is being written by {holder}.")
+    return _OPEN
 
 
 def throttle(facts: GateFacts) -> GateVerdict:
-    waits = ", ".join(f"{name}, {left:.0f} s" for name, left in facts.throttled.items())
-    return GateVerdict(not waits, f"waiting for throttle {waits}")
+    """Every throttle on its way has tokens."""
+    if not facts.throttled:
+        return _OPEN
+    name, seconds = max(facts.throttled.items(), key=lambda item: (item[1], item[0]))
+    because = f"It waits for throttle {name}, {seconds:.0f} s."
+    return GateVerdict(False, because, facts.now + seconds)
 
 
 def profile(facts: GateFacts) -> GateVerdict:
-    return GateVerdict(facts.profile_wait is None, facts.profile_wait or "")
+    """The profile gives it a slot."""
+    return _OPEN if facts.profile_wait is None else GateVerdict(False, facts.profile_wait)
 
 
+#: The gates, in the order in which they are passed.
 GATES: tuple[Gate, ...] = (
     kill_switch,
     window,
     upstream_freshness,
     source_health,
-    lease,
+    target_lease,
     throttle,
     profile,
 )

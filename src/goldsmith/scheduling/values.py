@@ -43,17 +43,19 @@ class QueuedStage:
     seconds: float
     #: Estimated seconds still to run of the whole request, this stage included.
     request_seconds: float
+    #: Estimated seconds of the whole request, what is done included.
+    request_total: float = 0.0
     profile: str = BALANCED
     #: pipelines.criticality; None: not set in the row.
     criticality: str | None = None
-    #: Datasets, `""` if there is none. A place's name is `source:ID` or `target:ID`.
+    #: Datasets, `""` if there is none. A endpoint's name is `source:ID` or `target:ID`.
     source: str = ""
     target: str = ""
     #: Estimated bytes per second while it runs.
     bytes_per_second: float = 0.0
     #: Waiting or scheduled requests downstream (`after`), transitively.
     dependants: int = 0
-    #: A critical request waits for this one (`after`, or an upstream stage): it is promoted.
+    #: A critical request of a profile that preempts waits for this one: it is promoted.
     needed_by_critical: bool = False
     #: The latest start that still meets the deadline; None: no deadline.
     start_by: float | None = None
@@ -95,7 +97,8 @@ class ProfileSettings:
     priority_weight_critical: float = 4.0
     priority_weight_normal: float = 2.0
     priority_weight_noncritical: float = 1.0
-    max_concurrent_tasks: float = 8.0
+    #: 0: as many as there are slots.
+    max_concurrent_tasks: float = 0.0
     aging_minutes: float = 30.0
     #: 1: other stages yield to critical ones.
     preempt: float = 0.0
@@ -109,7 +112,6 @@ class ProfileSettings:
     #: How much longer than its own estimate a stage may wait for a flat load or a low price.
     defer_factor: float = 1.0
     backfill_weight: float = 0.25
-    backfill_floor: float = 0.0
     #: Price of a slot-second in each hour of the day, UTC.
     prices: tuple[float, ...] = (1.0,) * 24
 
@@ -146,19 +148,16 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Leave this stage waiting. The sentence is made when it is read: a queue can be long."""
+    """Leave this stage waiting."""
 
     stage: QueuedStage
     score: float
     #: From 1 in the order of the queue.
     position: int
-    sentence: Callable[[], str]
+    #: A sentence for people.
+    because: str
     #: Estimated start; None: nothing in the queue says.
     expected_start: float | None = None
-
-    @property
-    def because(self) -> str:
-        return self.sentence()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +174,18 @@ class Yield:
 class Decisions:
     """What to do now. The caller carries it out; nothing is remembered between two calls."""
 
+    #: In this order.
     start: tuple[Start, ...]
-    wait: tuple[Wait, ...]
+    #: All stages that are to yield now; a stage that is not in it any more may go on.
     yields: tuple[Yield, ...]
+    #: The queue: stages that wait, in order, with their scores and the code of their reason.
+    ranked: tuple[tuple[QueuedStage, float, str], ...]
+    explain: Callable[[Decisions], tuple[Wait, ...]] | None = None
+
+    @property
+    def wait(self) -> tuple[Wait, ...]:
+        """The stages that wait, with a sentence each; made when it is read."""
+        return () if self.explain is None else self.explain(self)
 
 
 @dataclass(frozen=True, slots=True)
