@@ -44,6 +44,11 @@ USED_OUTSIDE = {
     "event_of": "tests, to read an event back from its row",
     "free_all": "tests, to release the leases of a dead process",
     "interrupt_stage_runs": "tests, to end the stage runs of a dead process",
+    "do_GET": "http.server's BaseHTTPRequestHandler",
+    "log_message": "http.server's BaseHTTPRequestHandler",
+    "rate_of": "tests; no stage obeys throttles yet",
+    "after_refusal": "tests; no stage obeys throttles yet",
+    "write_trace": "tests, to write a trace that the simulator reads",
     "catalog_findings": "tests, to look at one kind of finding",
 }
 

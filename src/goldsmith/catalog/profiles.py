@@ -19,6 +19,10 @@ SETTINGS: Mapping[str, str] = {
     "noncritical_floor": "Share of the slots others keep while critical pipelines run.",
     "spread_starts": "1: periodic starts are packed apart; 0: they start on the minute.",
     "peak_to_mean": "How uneven the load on one source or target may get.",
+    "yield_to_shorter": "1: a long stage yields to a much shorter one (simulator only).",
+    "downstream_weight": "How much each request downstream raises the score.",
+    "defer_factor": "How many times its estimate delay-tolerant work waits for a lower price.",
+    "backfill_weight": "Weight of backfills in the order.",
 }
 
 

@@ -66,8 +66,8 @@ def worker(cli: CliContext, slots: int, as_json: bool) -> None:
     of the file. SIGTERM drains, a second one stops at once.
     """
     from goldsmith.cli.run import start_log
-    from goldsmith.engine.attempt import RunOptions
     from goldsmith.engine.run import ExecutionOptions
+    from goldsmith.planning.run_options import RunOptions
     from goldsmith.worker.pool import work
     from goldsmith.worker.resources import worker_resources
 

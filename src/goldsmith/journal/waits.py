@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
 
 import sqlalchemy as sa
 
@@ -38,11 +37,3 @@ def listed(journal: Journal, subjects: Collection[str] | None = None) -> dict[st
     with journal.reading() as connection:
         rows = row_storage.select(connection, WaitRow, sa.select(waits))
     return {row.subject: row for row in rows if subjects is None or row.subject in subjects}
-
-
-def forget_others(journal: Journal, subjects: Collection[str], before: datetime) -> None:
-    """Delete waits of other subjects from before a time: their requests are over."""
-    with database.writing(journal.engine, lasts=False) as connection:
-        connection.execute(
-            sa.delete(waits).where(waits.c.subject.not_in(list(subjects)), waits.c.since < before)
-        )

@@ -68,19 +68,24 @@ class UnknownSchedulingSetting(GoldsmithError):
         return f"Did you mean '{close}'? {known}" if close else known
 
 
+def is_setting(name: str) -> bool:
+    """Whether a profile has a setting of this name."""
+    hour = name.removeprefix(PRICE)
+    return name in _NUMBERS or (name != hour and hour.isdecimal() and int(hour) < 24)
+
+
 def settings_from_rows(profile: str, rows: Mapping[str, float]) -> ProfileSettings:
     """The settings of a profile: its rows over the defaults of `focus` or `balanced`."""
     settings = replace(_SHIPPED.get(profile, _SHIPPED[BALANCED]), profile=profile)
     prices = list(settings.prices)
     numbers: dict[str, Any] = {}
     for name, value in rows.items():
-        hour = name.removeprefix(PRICE)
+        if not is_setting(name):
+            raise UnknownSchedulingSetting(profile=profile, setting=name)
         if name in _NUMBERS:
             numbers[name] = float(value)
-        elif name.startswith(PRICE) and hour.isdecimal() and int(hour) < 24:
-            prices[int(hour)] = float(value)
         else:
-            raise UnknownSchedulingSetting(profile=profile, setting=name)
+            prices[int(name.removeprefix(PRICE))] = float(value)
     return replace(settings, prices=tuple(prices), **numbers)
 
 

@@ -5,7 +5,7 @@ Every closed gate leaves a row in `waits` with a sentence; `goldsmith why` and `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -49,7 +49,6 @@ def admit(
     runtime: Runtime,
     stage_estimates: StageEstimates,
     *,
-    mine: Collection[str] = (),
     yielding: Mapping[str, float] | None = None,
     foreground: bool = False,
 ) -> Admission:
@@ -103,7 +102,7 @@ def _note(runtime: Runtime, queue: Queue, closed: Mapping[str, tuple[str, GateVe
             # Only a new gate is an event: the sentence of a queue changes all the time.
             requests.wait(runtime.journal, name, f"{gate}: {verdict.because}")
     for name in noted:
-        if name in queue.requests and name not in closed:
+        if name not in closed:
             waits.over(runtime.journal, name)
 
 

@@ -1,7 +1,8 @@
-"""The queue as scheduling sees it: waiting and running requests with their estimates and places."""
+"""The queue as scheduling sees it: waiting and running requests, with estimates."""
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ from goldsmith.scheduling import estimates, profiles
 from goldsmith.scheduling.estimates import PastRun
 from goldsmith.scheduling.values import (
     BALANCED,
+    FOCUS,
     PlaceLoad,
     ProfileSettings,
     QueuedStage,
@@ -34,6 +36,7 @@ from goldsmith.scheduling.values import (
 )
 from goldsmith.worker.retry_state import RetryState
 
+_LOG = logging.getLogger(__name__)
 #: How many past runs of a stage an estimate is made from, and how long it is reused.
 _RUNS, _REUSE_SECONDS = 10, 30.0
 _LOAD_SECONDS = 3600.0
@@ -123,7 +126,8 @@ def read_queue(
         at = read_clock(connection)
     catalog_index = runtime.catalog_indexer.catalog_index()
     builder = _QueuedRequests(catalog_index, stage_estimates)
-    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting])
+    settings = profile_settings(catalog_index)
+    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting], settings)
     clock = at.timestamp()
     state = SchedulerState(
         slots=max(sum(worker.slots for worker in alive), at_least_slots),
@@ -142,13 +146,13 @@ def read_queue(
     return Queue(
         at=at,
         state=state,
-        settings=profile_settings(catalog_index),
+        settings=settings,
         requests={request.request_id: request for request in (*waiting, *running)},
     )
 
 
 def profile_settings(catalog_index: CatalogIndex) -> dict[str, ProfileSettings]:
-    """The settings of each profile that has rows, by the rows as they are now."""
+    """The settings of each profile, by the rows as they are now."""
     rows: dict[str, dict[str, float]] = defaultdict(dict)
     for setting in catalog_index.rows.rows(ProfileSetting):
         if setting.setting_value is not None:
@@ -157,10 +161,17 @@ def profile_settings(catalog_index: CatalogIndex) -> dict[str, ProfileSettings]:
         row.hour: row.price for row in catalog_index.rows.rows(SlotPrice) if row.price is not None
     }
     prices = tuple(float(by_hour.get(hour, 1.0)) for hour in range(24))
-    return {
-        name: replace(profiles.settings_from_rows(name, values), prices=prices)
-        for name, values in rows.items()
-    }
+    mapped = {row.profile_id or BALANCED for row in catalog_index.rows.rows(PipelineProfile)}
+    settings = {}
+    for name in sorted({BALANCED, FOCUS, *mapped, *rows}):
+        known = {key: value for key, value in rows[name].items() if profiles.is_setting(key)}
+        for key in rows[name].keys() - known.keys():
+            _LOG.warning("profile '%s' has no setting '%s': it is ignored", name, key)
+        found = profiles.settings_from_rows(name, known)
+        # A worker has no micro-batches: only preemption takes a slot from a running request.
+        found = replace(found, yield_to_shorter=0.0)
+        settings[name] = replace(found, prices=prices) if by_hour else found
+    return settings
 
 
 class _QueuedRequests:
@@ -192,6 +203,7 @@ class _QueuedRequests:
             ready=max(arrived, _seconds(request.not_before)),
             seconds=total,
             request_seconds=total,
+            request_total=total,
             profile=(mapped.profile_id if mapped else None) or BALANCED,
             criticality=None if pipeline is None else pipeline.criticality,
             source=(first.stage.source_id if first else None) or "",
@@ -226,7 +238,8 @@ def _running(
     return RunningStage(
         stage=replace(stage, seconds=left, request_seconds=left),
         started=started,
-        next_batch=at + left,
+        # It yields from the moment it is told to: stop it when the grace time is over.
+        next_batch=at if yielding_since is None else yielding_since,
         yielding_since=yielding_since,
     )
 
@@ -279,9 +292,17 @@ def _downstream_counts(catalog_index: CatalogIndex) -> dict[str, int]:
     return cached
 
 
-def _promoted(catalog_index: CatalogIndex, queued: list[QueuedStage]) -> list[QueuedStage]:
-    """Mark what a waiting critical request needs first."""
-    critical = {stage.pipeline for stage in queued if profiles.is_critical(stage)}
+def _promoted(
+    catalog_index: CatalogIndex,
+    queued: list[QueuedStage],
+    settings: Mapping[str, ProfileSettings],
+) -> list[QueuedStage]:
+    """Mark what a waiting critical request of a profile that preempts needs first."""
+    critical = {
+        stage.pipeline
+        for stage in queued
+        if profiles.is_critical(stage) and settings[stage.profile].preempt > 0
+    }
     if not critical:
         return queued
     needed = _closure(_upstream_pipelines(catalog_index), critical)

@@ -8,7 +8,7 @@ from typing import Any
 from goldsmith.journal import waits
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import profiles
-from goldsmith.scheduling.values import ProfileSettings, Term
+from goldsmith.scheduling.values import Term
 from goldsmith.worker.queue_state import StageEstimates, read_queue
 
 
@@ -41,7 +41,7 @@ def queue_entries(runtime: Runtime) -> list[QueueEntry]:
     ordered += [(w.stage, w.score, w, w.expected_start or 0.0) for w in decisions.wait]  # type: ignore[misc]
     entries = []
     for position, (stage, score, wait, start) in enumerate(ordered, 1):
-        settings = queue.settings.get(stage.profile, ProfileSettings())
+        settings = queue.settings[stage.profile]
         row = noted.get(stage.request_id)
         because = "a worker takes it next" if wait is None else wait.because
         entries.append(

@@ -36,8 +36,9 @@ def tagged(spark: SparkSession, attempt: Attempt) -> Iterator[None]:
         spark.sparkContext.addJobTag(attempt.stage_run_id)
         # Interrupt tasks that sleep or wait for I/O; Spark Connect always does so.
         spark.sparkContext.setInterruptOnCancel(True)
-        # Stages of several requests share the executors evenly.
-        spark.sparkContext.setLocalProperty("spark.scheduler.pool", attempt.run_id)
+        # Pipelines share the executors evenly. Spark never forgets a pool: one a pipeline.
+        pool = attempt.context.stage.pipeline_id
+        spark.sparkContext.setLocalProperty("spark.scheduler.pool", pool)
     attempt.cancel.when_ordered(canceller.begin)
     try:
         yield
