@@ -10,7 +10,8 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     demo                                    the demo project
     worker                                  take a request, plan it, run it, record its outcome
     runtime                                 the open settings, catalog, journal and storage
-    engine  healing                         run a plan on Spark; decide what follows a failure
+    engine                                  run a plan on Spark
+    scheduling  healing                     decide, purely: who runs next; what follows a failure
     planning                                rows to plan; what is new of inputs; findings
     checks                                  what must hold of the data
     journal                                 audit log, requests, runs, leases, verdicts

@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "healing": ("goldsmith.cli.healing:healing", "Remedies for failures, and what they did."),
     "errors": ("goldsmith.cli.errors:errors", "Error codes, and what to do about them."),
+    "simulate": (
+        "goldsmith.cli.simulate:simulate",
+        "Compare scheduling policies on virtual time.",
+    ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 
