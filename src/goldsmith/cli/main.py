@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "healing": ("goldsmith.cli.healing:healing", "Remedies for failures, and what they did."),
     "errors": ("goldsmith.cli.errors:errors", "Error codes, and what to do about them."),
+    "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 
