@@ -12,7 +12,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from pydantic import BaseModel, Field
 
 from goldsmith.api.access import EditorOfAll, OpenRuntime, ViewerOfAll
-from goldsmith.api.models import Page, Shape
+from goldsmith.api.models import Page, RequestBody
 from goldsmith.api.paging import Cursor, Limit, page, page_by_key, position_of
 from goldsmith.api.repeats import ActOnce
 from goldsmith.catalog import bundle, changes
@@ -45,7 +45,7 @@ class RowChanged(GoldsmithError):
         return "Read the row again, and send its ETag with the change."
 
 
-class ProposedRows(Shape):
+class ProposedRows(RequestBody):
     """Rows to write, as catalog files have them: as YAML text, or by table."""
 
     yaml: str | None = Field(default=None, description="A catalog file as text.")
@@ -76,7 +76,7 @@ class AppliedRows(ProposedRows):
     )
 
 
-class Undo(Shape):
+class Undo(RequestBody):
     """Which revision to undo."""
 
     revision: int | None = Field(default=None, ge=0)
@@ -161,7 +161,7 @@ def row(
     }
 
 
-class RowValues(Shape):
+class RowValues(RequestBody):
     """The new values of one row."""
 
     values: dict[str, Any] = Field(description="The row as in a catalog file, with its key.")

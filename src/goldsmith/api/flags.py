@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from goldsmith.api.access import Caller, OpenRuntime, Operator, Viewer
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.api.repeats import ActOnce
 from goldsmith.catalog.flags import Flag
 from goldsmith.planning import blast_radius
@@ -20,7 +20,7 @@ from goldsmith.worker import stops
 router = APIRouter(prefix="/flags", tags=["flags"])
 
 
-class StopOrder(Shape):
+class StopBody(RequestBody):
     """What to stop, why, and until when."""
 
     entity: str = Field(
@@ -33,7 +33,7 @@ class StopOrder(Shape):
     dry_run: bool = Field(default=False, description="Only show the blast radius.")
 
 
-class ReleaseOrder(Shape):
+class ReleaseBody(RequestBody):
     """What to release, and why."""
 
     entity: str = Field(max_length=600, examples=["pipeline:orders"])
@@ -53,7 +53,7 @@ def list_flags(caller: Viewer, runtime: OpenRuntime, all: bool = False) -> list[
 
 
 @router.post("/stop")
-def stop(caller: Operator, runtime: OpenRuntime, once: ActOnce, body: StopOrder) -> dict[str, Any]:
+def stop(caller: Operator, runtime: OpenRuntime, once: ActOnce, body: StopBody) -> dict[str, Any]:
     """Stop something, running or not; `dry_run` shows what that reaches."""
     catalog_index = runtime.catalog_indexer.catalog_index()
     _check(caller, runtime, catalog_index, body.entity)
@@ -71,7 +71,7 @@ def stop(caller: Operator, runtime: OpenRuntime, once: ActOnce, body: StopOrder)
 
 @router.post("/release")
 def release(
-    caller: Operator, runtime: OpenRuntime, once: ActOnce, body: ReleaseOrder
+    caller: Operator, runtime: OpenRuntime, once: ActOnce, body: ReleaseBody
 ) -> dict[str, Any]:
     """Release a stop; stopped requests wait again."""
     _check(caller, runtime, runtime.catalog_indexer.catalog_index(), body.entity)

@@ -8,14 +8,14 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from goldsmith.api.access import OpenRuntime, Operator, Viewer
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.api.repeats import ActOnce
 from goldsmith.journal import incidents
 
 router = APIRouter(prefix="/incidents", tags=["incidents"])
 
 
-class Closing(Shape):
+class Closing(RequestBody):
     """Why an incident is closed."""
 
     reason: str = Field(min_length=1, max_length=2000, description="What it was and was done.")

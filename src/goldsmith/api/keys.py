@@ -9,14 +9,14 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from goldsmith.api.access import AdminOfAll, OpenRuntime
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.journal import api_keys
 from goldsmith.journal.access_tables import ApiKey, Role
 
 router = APIRouter(prefix="/keys", tags=["keys"])
 
 
-class NewKey(Shape):
+class NewKey(RequestBody):
     """A key to create."""
 
     owner: str = Field(min_length=1, max_length=300, examples=["ci@example.com"])

@@ -26,7 +26,7 @@ _TYPES: dict[ColumnKind, Any] = {
 }
 
 
-class Shape(BaseModel):
+class RequestBody(BaseModel):
     """The base of every request body: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")

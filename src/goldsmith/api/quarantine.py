@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from goldsmith.api.access import EditorOfAll, OpenRuntime, OperatorOfAll, ViewerOfAll
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.api.repeats import ActOnce
 from goldsmith.engine.quarantine import quarantine_store
 from goldsmith.planning import dataset_info
@@ -17,7 +17,7 @@ from goldsmith.worker import loop, quarantine
 router = APIRouter(prefix="/quarantine", tags=["quarantine"])
 
 
-class Replay(Shape):
+class ReplayOrder(RequestBody):
     """How to correct the rows."""
 
     sql: str | None = Field(
@@ -29,7 +29,7 @@ class Replay(Shape):
     stage: str | None = Field(default=None, description="The stage, if several write it.")
 
 
-class Discard(Shape):
+class Discard(RequestBody):
     """Which rows to remove for good, and why."""
 
     ids: list[str] = Field(default_factory=list, max_length=10_000)
@@ -66,7 +66,7 @@ def show_quarantined(
 
 @router.post("/{dataset_id}/replay", status_code=202)
 def replay(
-    caller: OperatorOfAll, runtime: OpenRuntime, once: ActOnce, dataset_id: str, body: Replay
+    caller: OperatorOfAll, runtime: OpenRuntime, once: ActOnce, dataset_id: str, body: ReplayOrder
 ) -> dict[str, Any]:
     """Run quarantined rows through their stage again, each once; a worker carries it out."""
     stage = body.stage or quarantine.only_writer(runtime, dataset_id)

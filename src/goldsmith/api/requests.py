@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from goldsmith.api.access import Caller, OpenRuntime, Operator, Viewer
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.api.repeats import ActOnce
 from goldsmith.journal import requests
 from goldsmith.journal.tables import Request, RequestStatus
@@ -19,7 +19,7 @@ from goldsmith.worker import loop
 router = APIRouter(prefix="/requests", tags=["requests"])
 
 
-class RunOrder(Shape):
+class RunOrder(RequestBody):
     """What to run."""
 
     selection: list[str] = Field(

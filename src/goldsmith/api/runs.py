@@ -10,7 +10,7 @@ from pydantic import Field
 
 from goldsmith import logs
 from goldsmith.api.access import OpenRuntime, Operator, Viewer
-from goldsmith.api.models import Page, Shape, model_of
+from goldsmith.api.models import Page, RequestBody, model_of
 from goldsmith.api.paging import Cursor, Limit, page, position_of
 from goldsmith.api.repeats import ActOnce
 from goldsmith.journal import healing, runs, verdicts
@@ -85,7 +85,7 @@ def logs_of(caller: Viewer, runtime: OpenRuntime, run_id: str) -> list[dict[str,
     return [{"line": number, **line} for number, line in enumerate(mine, start=1)]
 
 
-class Retry(Shape):
+class Retry(RequestBody):
     """From which stage to run again."""
 
     from_stage: int | None = Field(default=None, ge=0, description="Start at this stage_order.")

@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from goldsmith.api.access import COOKIE, NotSignedIn, OpenRuntime, Viewer, csrf_token
-from goldsmith.api.models import Shape
+from goldsmith.api.models import RequestBody
 from goldsmith.journal import api_keys
 from goldsmith.journal.access_tables import ApiKey, KeyKind, Role
 from goldsmith.runtime import Runtime
@@ -23,7 +23,7 @@ SESSION_LASTS = timedelta(hours=12)
 LOGIN_LINK_LASTS = timedelta(minutes=15)
 
 
-class SignIn(Shape):
+class SignIn(RequestBody):
     """A key to sign in with."""
 
     key: str = Field(min_length=1, max_length=500, description="A key of `goldsmith keys create`.")
