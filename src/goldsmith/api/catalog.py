@@ -228,7 +228,11 @@ def apply(
     )
 
 
-@router.get("/export")
+@router.get(
+    "/export",
+    response_class=Response,
+    responses={200: {"content": {"application/yaml": {"schema": {"type": "string"}}}}},
+)
 def export(caller: ViewerOfAll, runtime: OpenRuntime) -> Response:
     """The catalog as one YAML text; applying it again changes nothing."""
     rows = runtime.catalog.snapshot()
