@@ -23,6 +23,8 @@ BY_DECORATOR = [
     "@*_check*",
     "@*_rule*",
     "@remedy*",
+    "@router.*",
+    "@login_router.*",
     "@compiles*",
     "@*listens_for*",
 ]
@@ -45,6 +47,12 @@ USED_OUTSIDE = {
     "free_all": "tests, to release the leases of a dead process",
     "interrupt_stage_runs": "tests, to end the stage runs of a dead process",
     "catalog_findings": "tests, to look at one kind of finding",
+    "first_closed": "the gates of the service, which is not built yet; tests",
+    "score_terms": "the queue of the service, which is not built yet; tests",
+    "parse_schedule": "the clock of the service, which is not built yet; tests",
+    "rate_of": "throttles, which nothing enforces yet; tests",
+    "after_refusal": "throttles, which nothing enforces yet; tests",
+    "write_trace": "tests, to write the workload that `simulate --trace` reads",
 }
 
 

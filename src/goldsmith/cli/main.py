@@ -50,6 +50,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.simulate:simulate",
         "Compare scheduling policies on virtual time.",
     ),
+    "serve": ("goldsmith.cli.serve:serve", "Serve the API."),
+    "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

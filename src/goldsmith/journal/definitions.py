@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import healing_tables, tables, tables_of_ledgers
+from goldsmith.journal import access_tables, healing_tables, tables, tables_of_ledgers
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -60,6 +60,12 @@ incidents = define(
     sa.Index("ix_incidents_status", "status"),
 )
 outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
+api_keys = define(
+    access_tables.ApiKey.table, sa.Index("ix_api_keys_secret", "secret_hash", unique=True)
+)
+idempotent_answers = define(
+    access_tables.IdempotentAnswer.table, sa.Index("ix_idempotent_answers_at", "at")
+)
 
 OBSERVED = (
     audit_log,
@@ -80,4 +86,6 @@ OBSERVED = (
     files_aside,
     incidents,
     outbox,
+    api_keys,
+    idempotent_answers,
 )

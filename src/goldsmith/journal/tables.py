@@ -24,6 +24,7 @@ from goldsmith.catalog.columns import (
     whole,
 )
 from goldsmith.catalog.rows import Row, table
+from goldsmith.journal.access_tables import OF_ACCESS
 from goldsmith.journal.healing_tables import OF_HEALING
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 
@@ -348,4 +349,5 @@ OBSERVED: tuple[type[Row], ...] = (
     SqlFacts,
     *OF_LEDGERS,
     *OF_HEALING,
+    *OF_ACCESS,
 )
