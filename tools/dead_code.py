@@ -23,6 +23,8 @@ BY_DECORATOR = [
     "@*_check*",
     "@*_rule*",
     "@remedy*",
+    "@router.*",
+    "@login_router.*",
     "@compiles*",
     "@*listens_for*",
 ]
@@ -46,10 +48,10 @@ USED_OUTSIDE = {
     "interrupt_stage_runs": "tests, to end the stage runs of a dead process",
     "do_GET": "http.server's BaseHTTPRequestHandler",
     "log_message": "http.server's BaseHTTPRequestHandler",
-    "rate_of": "tests; no stage obeys throttles yet",
-    "after_refusal": "tests; no stage obeys throttles yet",
-    "write_trace": "tests, to write a trace that the simulator reads",
     "catalog_findings": "tests, to look at one kind of finding",
+    "rate_of": "throttles, which nothing enforces yet; tests",
+    "after_refusal": "throttles, which nothing enforces yet; tests",
+    "write_trace": "tests, to write the workload that `simulate --trace` reads",
 }
 
 

@@ -7,6 +7,7 @@ holds what people declared, the *journal* what happened.
 Imports point down; `tests/shape/test_layers.py` checks them:
 
     cli                                     commands
+    api                                     routes over HTTP
     service                                 the clock, workers kept alive, incidents, probes
     demo                                    the demo project
     worker                                  take a request, plan it, run it, record its outcome

@@ -253,3 +253,10 @@ def looks_like_secret_name(name: str) -> bool:
     """Whether the name of a setting or option suggests a secret value."""
     snake_name = "_".join(part.lower() for part in _NAME_PARTS.findall(name))
     return bool(_SECRET_NAME.search(snake_name))
+
+
+def displayed(name: str, text: str | None) -> str | None:
+    """A setting's value for people: a reference to a secret is shown, a secret is hidden."""
+    if text is None or is_reference(text):
+        return text
+    return HIDDEN if looks_like_secret_name(name.rstrip('"')) else text

@@ -105,6 +105,12 @@ class Runtime:
 
         return Storage(self.settings, self.secrets)
 
+    @property
+    def log_file(self) -> Path:
+        """The log file of runs: the setting `logs.file`, else a file in the project."""
+        configured: Path | None = self.settings.logs.file
+        return configured or Path(self.settings.project) / ".goldsmith" / "logs" / "runs.jsonl"
+
     def close(self) -> None:
         """Close the open parts."""
         if "storage" in self.__dict__:

@@ -12,7 +12,8 @@ SOURCE = Path(goldsmith.__file__).parent
 
 #: From the doors down, as DESIGN.md has it; a package uses the lines below its own only.
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset(("cli", "api")),
+    frozenset(("cli",)),
+    frozenset(("api",)),
     frozenset(("service",)),
     frozenset(("temporal", "airflow", "generators", "demo")),
     frozenset(("worker",)),

@@ -65,9 +65,10 @@ def history(
     key: Sequence[str] | None = None,
     since: int | None = None,
     revision: int | None = None,
+    before: int | None = None,
     most: int | None = None,
 ) -> list[RowChange]:
-    """Changes, newest first."""
+    """Changes, newest first; `before` is the change_id of the last one already read."""
     query = sa.select(changes_table).order_by(changes_table.c.change_id.desc())
     if table is not None:
         query = query.where(changes_table.c.table_name == table)
@@ -75,6 +76,8 @@ def history(
         query = query.where(changes_table.c.revision > since)
     if revision is not None:
         query = query.where(changes_table.c.revision == revision)
+    if before is not None:
+        query = query.where(changes_table.c.change_id < before)
     if key is None and most is not None:
         query = query.limit(most)
     with database.reading(catalog.engine) as connection:

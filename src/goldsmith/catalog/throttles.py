@@ -29,9 +29,9 @@ class ThrottleScope(StrEnum):
 
 @table(
     "throttles",
-    purpose="Limits on a measured quantity, per source, target or group, shared by every worker.",
-    read_by="gates, readers, writers",
-    takes_effect="from the next micro-batch",
+    purpose="Limits on a measured quantity, per source, target or group; not obeyed yet.",
+    read_by="catalog check",
+    takes_effect="not yet: nothing obeys it",
 )
 class Throttle(Row):
     """A limit on how fast a dataset may be used."""

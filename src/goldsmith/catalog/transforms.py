@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.registry import Registry
@@ -51,12 +50,6 @@ class StageTransform:
 TRANSFORMS: Registry[StageTransform] = Registry(
     "transform", package="goldsmith.engine.shape.transforms", kind=StageTransform
 )
-
-
-@cache
-def transforms_in_order() -> tuple[tuple[str, StageTransform], ...]:
-    """Every transform with its name, in the order in which they run."""
-    return tuple(sorted(TRANSFORMS.all(), key=lambda item: (item[1].position, item[0])))
 
 
 def transforms_of(options: Mapping[str, Any]) -> Iterator[tuple[StageTransform, Any]]:

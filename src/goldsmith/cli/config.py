@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style, table
-from goldsmith.credentials import HIDDEN, is_reference, looks_like_secret_name
-from goldsmith.settings.settings import SettingValue
+from goldsmith.credentials import displayed
 
 
 @click.group()
@@ -24,7 +23,7 @@ def show_settings(cli: CliContext, everything: bool, as_json: bool) -> None:
     values = [
         {
             "name": setting.name,
-            "value": _shown(setting),
+            "value": displayed(setting.name, setting.shown),
             "origin": setting.origin,
             "doc": setting.doc,
         }
@@ -40,14 +39,6 @@ def show_settings(cli: CliContext, everything: bool, as_json: bool) -> None:
             echo(f"{left} settings have no value; --all lists them.")
 
     show(as_json, values, text)
-
-
-def _shown(setting: SettingValue) -> str | None:
-    """The value to show: a reference to a secret is shown, a secret is hidden."""
-    shown = setting.shown
-    if shown is None or is_reference(shown):
-        return shown
-    return HIDDEN if looks_like_secret_name(setting.name.rstrip('"')) else shown
 
 
 @config.command()

@@ -38,25 +38,10 @@ datasets.add_command(restore)
 @pass_cli
 def list_datasets(cli: CliContext, as_json: bool) -> None:
     """List every dataset with its location and the stages that write and read it."""
-    from goldsmith.planning.explain import dataset_kind
-    from goldsmith.planning.resolved_stage import stage_id
-    from goldsmith.planning.stage_context import dataset_of
+    from goldsmith.planning.dataset_info import overview
 
     catalog_index = cli.runtime.catalog_indexer.catalog_index()
-    found = []
-    for name in sorted(catalog_index.rows.dataset_ids):
-        dataset = dataset_of(name, catalog_index.rows)
-        writers = [stage_id(stage) for stage in dataset.writers]
-        around = catalog_index.dependents.get(("dataset", name), ())
-        found.append(
-            {
-                "dataset_id": name,
-                "kind": dataset_kind(dataset),
-                "location": dataset.location,
-                "written_by": writers,
-                "read_by": [stage for stage in around if stage not in writers],
-            }
-        )
+    found = [overview(catalog_index, name) for name in sorted(catalog_index.rows.dataset_ids)]
 
     def text() -> None:
         columns = ["dataset_id", "kind", "location", "written_by", "read_by"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -26,8 +25,7 @@ from goldsmith.cli.output import (
 from goldsmith.cli.times import local
 
 if TYPE_CHECKING:
-    from goldsmith.planning.blast_radius import BlastRadius
-    from goldsmith.planning.catalog_index import CatalogIndex
+    from goldsmith.worker.stops import StopReach
 
 _SPAN = re.compile(r"(\d+)\s*([mhd])\Z")
 _MINUTES = {"m": 1, "h": 60, "d": 1440}
@@ -75,40 +73,16 @@ def stop(
     of control_flags. Running stages stop within seconds and publish nothing; their requests
     continue after a release.
     """
-    from goldsmith.catalog.flags import Flag
-    from goldsmith.planning import blast_radius
+    from goldsmith.worker import stops
 
-    runtime = cli.runtime
-    catalog_index = runtime.catalog_indexer.catalog_index()
-    scope, name = blast_radius.entity(catalog_index, entity)
-    flag = Flag(
-        entity_type=scope,
-        entity_id=name,
-        flag_name="enabled",
-        flag_value=False,
-        reason=reason,
-        ends_at=until,
-        updated_at=datetime.now(UTC),
-        updated_by=whoami(),
-    )
-    reached = blast_radius.blast_radius_of(catalog_index, [flag], datetime.now(UTC))
-    running = _running(cli, reached.stages)
-    starting = _starting(cli, catalog_index, reached.stages, running)
+    order = stops.StopOrder(entity=entity, reason=reason, until=until, actor=whoami())
+    reached = stops.reach(cli.runtime, order)
     if not as_json:
-        _say(entity, reached, running, starting)
+        _say(entity, reached)
     if not confirm(f"Stop {entity}?", yes=yes):
         echo("Nothing was changed.")
         raise click.exceptions.Exit(1)
-    with runtime.catalog.change(actor=whoami(), reason=reason or f"stop {entity}") as change:
-        change.put([flag])
-    value = {
-        "entity": f"{scope}:{name}",
-        "until": until,
-        "revision": runtime.catalog.revision(),
-        "running_stages": running,
-        "starting": starting,
-        **reached.as_plain(),
-    }
+    value = {**reached.as_plain(), "revision": stops.stop(cli.runtime, order)}
     show(
         as_json,
         value,
@@ -123,24 +97,18 @@ def stop(
 @pass_cli
 def release(cli: CliContext, entity: str, reason: str | None, as_json: bool) -> None:
     """Release a stop; the next `goldsmith run` or worker continues the stopped requests."""
-    from goldsmith.catalog.flags import Flag
     from goldsmith.planning import blast_radius
-    from goldsmith.worker import requeue
+    from goldsmith.worker import stops
 
-    runtime = cli.runtime
-    catalog_index = runtime.catalog_indexer.catalog_index()
-    scope, name = blast_radius.entity(catalog_index, entity)
-    flag = catalog_index.rows.get(Flag, scope, name, "enabled")
-    if flag is None or flag.flag_value:
-        value = {"entity": f"{scope}:{name}", "released": False, "requests": []}
-        show(as_json, value, lambda: echo(f"{entity} was not stopped by a flag."))
-        return
-    with runtime.catalog.change(actor=whoami(), reason=reason or f"release {entity}") as change:
-        free = flag.with_(flag_value=True, reason=reason, starts_at=None, ends_at=None)
-        change.put([free.with_(updated_at=datetime.now(UTC), updated_by=whoami())])
-    back = [request.request_id for request in requeue.requeue_released_requests(runtime)]
+    scope, name = blast_radius.entity(cli.runtime.catalog_indexer.catalog_index(), entity)
+    back = stops.release(cli.runtime, entity, reason=reason, actor=whoami())
     if as_json:
-        print_json({"entity": f"{scope}:{name}", "released": True, "requests": back})
+        print_json(
+            {"entity": f"{scope}:{name}", "released": back is not None, "requests": back or []}
+        )
+        return
+    if back is None:
+        echo(f"{entity} was not stopped by a flag.")
         return
     echo(f"{entity} is released.")
     if back:
@@ -193,48 +161,17 @@ def _print(found: list[Any], now: datetime) -> None:
     )
 
 
-def _running(cli: CliContext, stages: tuple[str, ...]) -> list[str]:
-    """Which of these stages are running right now."""
-    from goldsmith.journal import stage_runs
-
-    wanted = set(stages)
-    names = (f"{s.pipeline_id}-{s.stage_order}" for s in stage_runs.running(cli.runtime.journal))
-    return [name for name in names if name in wanted]
-
-
-def _starting(
-    cli: CliContext, catalog_index: CatalogIndex, stages: tuple[str, ...], running: list[str]
-) -> list[str]:
-    """Pipelines of requests that a worker has taken and that run no stage at the moment."""
-    from goldsmith.journal import requests
-    from goldsmith.journal.owners import is_gone
-    from goldsmith.journal.tables import RequestStatus
-    from goldsmith.planning.selection import NothingSelected, select
-    from goldsmith.worker.retry_state import RetryState
-
-    busy = {name.rpartition("-")[0] for name in running}
-    found: dict[str, None] = {}
-    for request in requests.with_status(cli.runtime.journal, RequestStatus.RUNNING):
-        if is_gone(request.worker):
-            continue
-        with contextlib.suppress(NothingSelected):
-            for name in select(catalog_index, RetryState.of(request).selection):
-                pipeline = catalog_index.stages[name].stage.pipeline_id
-                if name in stages and pipeline not in busy:
-                    found[f"{pipeline} ({request.request_id})"] = None
-    return list(found)
-
-
-def _say(entity: str, reached: BlastRadius, running: list[str], starting: list[str]) -> None:
+def _say(entity: str, reached: StopReach) -> None:
     echo(f"Stopping {entity} reaches:")
+    radius, starting = reached.blast_radius, reached.starting
     lines = [
-        ("stages stopped", reached.stages),
-        ("running now", running),
+        ("stages stopped", radius.stages),
+        ("running now", reached.running),
         *([("taken by a worker, between stages or starting", starting)] if starting else ()),
-        ("stages that read from them", reached.downstream),
-        ("datasets without new rows", reached.datasets),
-        ("owners", reached.owners),
-        ("promises", [f"{name} within {m} min" for name, m in reached.slas.items()]),
+        ("stages that read from them", radius.downstream),
+        ("datasets without new rows", radius.datasets),
+        ("owners", radius.owners),
+        ("promises", [f"{name} within {m} min" for name, m in radius.slas.items()]),
     ]
     for what, names in lines:
         more = f" … and {len(names) - 10} more" if len(names) > 10 else ""

@@ -39,31 +39,10 @@ def healing() -> None:
 @pass_cli
 def list_(cli: CliContext, as_json: bool) -> None:
     """List all error → remedy pairs, how often each was used, and how often it helped."""
-    from goldsmith.healing.budget import success_rate
-    from goldsmith.healing.pairs import all_pairs
+    from goldsmith.healing.pair_rates import pair_rates
     from goldsmith.journal import healing as journal
 
-    runtime = cli.runtime
-    uses: dict[tuple[str, str], list[HealingUse]] = {}
-    for use in journal.uses(runtime.journal):
-        uses.setdefault((str(use.error_code), str(use.remedy)), []).append(use)
-    rows: list[dict[str, Any]] = []
-    for pair in all_pairs(runtime.catalog.snapshot()):
-        mine = uses.get((pair.error_code, pair.action), [])
-        rows.append(
-            {
-                "error_code": pair.error_code,
-                "step_order": pair.step_order,
-                "remedy": pair.action,
-                "settings": dict(pair.settings),
-                "enabled": pair.enabled,
-                "max_uses": pair.max_uses,
-                "success_floor": pair.success_floor,
-                "uses": len(mine),
-                "success_rate": success_rate(mine),
-                "only_where_allowed": pair.needs_permission,
-            }
-        )
+    rows = pair_rates(cli.runtime.catalog.snapshot(), journal.uses(cli.runtime.journal))
     show(as_json, rows, lambda: _print_pairs(rows))
 
 

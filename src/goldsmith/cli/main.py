@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "release": ("goldsmith.cli.flags:release", "Release a stop."),
     "status": ("goldsmith.cli.status:status", "Show what runs, waits, failed and is stopped."),
     "why": ("goldsmith.cli.why:why", "Explain why something runs, waits, was stopped or failed."),
-    "serve": ("goldsmith.cli.serve:serve", "Run pipelines by their schedules, with workers."),
+    "serve": ("goldsmith.cli.serve:serve", "Serve the API; run pipelines by schedule."),
     "worker": ("goldsmith.cli.serve:worker", "Add one worker to a service."),
     "workers": ("goldsmith.cli.workers:workers", "Show the services and workers."),
     "queue": ("goldsmith.cli.queue:queue", "Show what waits, in order, and why."),
@@ -59,6 +59,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.simulate:simulate",
         "Compare scheduling policies on virtual time.",
     ),
+    "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -190,17 +189,11 @@ def perform(
     return turned, replace(last, request=over)
 
 
-def log_file(runtime: Any) -> Path:
-    """The log file of runs: the setting `logs.file`, else a file in the project."""
-    configured: Path | None = runtime.settings.logs.file
-    return configured or Path(runtime.settings.project) / ".goldsmith" / "logs" / "runs.jsonl"
-
-
 def start_log(runtime: Any) -> None:
     from goldsmith import logs
 
     level = runtime.settings.logs.level.value
-    logs.start(level=level, as_json=True, file=log_file(runtime), hide=runtime.secrets.redact)
+    logs.start(level=level, as_json=True, file=runtime.log_file, hide=runtime.secrets.redact)
 
 
 def _say(runtime: Any, turned: Any, *, reported: bool) -> None:

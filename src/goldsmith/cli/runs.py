@@ -113,14 +113,13 @@ def retry(cli: CliContext, run_id: str, stage: int | None, quiet: bool, as_json:
 def show_logs(cli: CliContext, run_id: str, as_json: bool) -> None:
     """Show the log lines of a run with stack traces, and what Spark logged in that time."""
     from goldsmith import logs
-    from goldsmith.cli.run import log_file
     from goldsmith.engine.session import spark_log
     from goldsmith.journal.runs import run
 
     found = run(cli.runtime.journal, run_id)
     lines = [
         line
-        for line in logs.read(log_file(cli.runtime))
+        for line in logs.read(cli.runtime.log_file)
         if line["facts"].get("run_id") == found.run_id
     ]
 

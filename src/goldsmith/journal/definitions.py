@@ -5,7 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import healing_tables, tables, tables_of_ledgers, tables_of_service
+from goldsmith.journal import (
+    access_tables,
+    healing_tables,
+    tables,
+    tables_of_ledgers,
+    tables_of_service,
+)
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -66,9 +72,13 @@ incidents = define(
 outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
 workers = define(tables_of_service.WorkerRow.table)
 schedule_fires = define(tables_of_service.ScheduleFire.table)
-throttle_buckets = define(tables_of_service.ThrottleBucket.table)
-throttle_leases = define(tables_of_service.ThrottleLease.table)
 waits = define(tables_of_service.WaitRow.table)
+api_keys = define(
+    access_tables.ApiKey.table, sa.Index("ix_api_keys_secret", "secret_hash", unique=True)
+)
+idempotent_answers = define(
+    access_tables.IdempotentAnswer.table, sa.Index("ix_idempotent_answers_at", "at")
+)
 
 OBSERVED = (
     audit_log,
@@ -91,7 +101,7 @@ OBSERVED = (
     outbox,
     workers,
     schedule_fires,
-    throttle_buckets,
-    throttle_leases,
     waits,
+    api_keys,
+    idempotent_answers,
 )

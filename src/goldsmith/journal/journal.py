@@ -74,6 +74,8 @@ class Journal:
         self,
         *,
         since_event_id: int = 0,
+        before_event_id: int | None = None,
+        pipelines: Collection[str] | None = None,
         run_id: str | None = None,
         pipeline_id: str | None = None,
         request_id: str | None = None,
@@ -81,7 +83,7 @@ class Journal:
         most: int | None = None,
         newest_first: bool = False,
     ) -> list[AuditEvent]:
-        """Events after `since_event_id`, oldest first unless `newest_first`."""
+        """Events between two ids (both excluded), oldest first unless `newest_first`."""
         event_id = audit_log.c.event_id
         query = sa.select(audit_log).where(event_id > since_event_id)
         for column, wanted in (
@@ -91,6 +93,10 @@ class Journal:
         ):
             if wanted is not None:
                 query = query.where(column == wanted)
+        if before_event_id is not None:
+            query = query.where(event_id < before_event_id)
+        if pipelines is not None:
+            query = query.where(audit_log.c.pipeline_id.in_(sorted(pipelines)))
         if kinds:
             query = query.where(audit_log.c.kind.in_(sorted(kinds)))
         query = query.order_by(event_id.desc() if newest_first else event_id).limit(most)

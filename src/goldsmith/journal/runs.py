@@ -101,11 +101,13 @@ def recent_runs(
     journal: Journal,
     *,
     pipeline_id: str | None = None,
+    pipelines: Collection[str] | None = None,
     status: str | None = None,
     request_id: str | None = None,
+    before: tuple[datetime, str] | None = None,
     most: int | None = 20,
 ) -> list[Run]:
-    """Runs, newest first."""
+    """Runs, newest first; `before` is the start and the id of the last run already read."""
     query = sa.select(runs).order_by(runs.c.started_at.desc(), runs.c.run_id.desc())
     for column, wanted in (
         (runs.c.pipeline_id, pipeline_id),
@@ -114,6 +116,16 @@ def recent_runs(
     ):
         if wanted is not None:
             query = query.where(column == wanted)
+    if pipelines is not None:
+        query = query.where(runs.c.pipeline_id.in_(sorted(pipelines)))
+    if before is not None:
+        started_at, run_id = before
+        query = query.where(
+            sa.or_(
+                runs.c.started_at < started_at,
+                sa.and_(runs.c.started_at == started_at, runs.c.run_id < run_id),
+            )
+        )
     with journal.reading() as connection:
         return row_storage.select(connection, Run, query.limit(most))
 

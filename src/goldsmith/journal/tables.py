@@ -24,6 +24,7 @@ from goldsmith.catalog.columns import (
     whole,
 )
 from goldsmith.catalog.rows import Row, table
+from goldsmith.journal.access_tables import OF_ACCESS
 from goldsmith.journal.healing_tables import OF_HEALING
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 from goldsmith.journal.tables_of_service import OF_SERVICE
@@ -356,4 +357,5 @@ OBSERVED: tuple[type[Row], ...] = (
     *OF_LEDGERS,
     *OF_HEALING,
     *OF_SERVICE,
+    *OF_ACCESS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from goldsmith.catalog.columns import ColumnKind, choice, key, moment, number, text, whole
+from goldsmith.catalog.columns import ColumnKind, choice, key, moment, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
@@ -64,43 +64,6 @@ class ScheduleFire(Row):
 
 
 @table(
-    "throttle_buckets",
-    purpose="The token bucket of each throttle, shared by all workers.",
-    read_by="workers, throttles",
-)
-class ThrottleBucket(Row):
-    """The state of one throttle's bucket."""
-
-    throttle_id: str = key(doc="The throttle.")
-    tokens: float = number(default=0, doc="Tokens at the time `at`; negative: debt.")
-    at: float = number(default=0, doc="When tokens was computed, seconds since 1970.")
-    effective: float = number(
-        default=1, doc="The share of the threshold in effect after the system refused load."
-    )
-    refused_at: float | None = number(default=None, doc="The last refusal, seconds since 1970.")
-    used: float = number(default=0, doc="Tokens used in all.")
-    used_minute: float = number(default=0, doc="Tokens used in the minute that `minute` names.")
-    used_before: float = number(default=0, doc="Tokens used in the minute before.")
-    minute: int = whole(default=0, doc="The minute, counted since 1970.")
-
-
-@table(
-    "throttle_leases",
-    purpose="Who uses a throttle now; a lease that expired counts no more.",
-    read_by="workers, throttles",
-)
-class ThrottleLease(Row):
-    """The use of a throttle by one stage run."""
-
-    throttle_id: str = key(doc="The throttle.")
-    stage_run_id: str = key(doc="The stage run.")
-    worker: str | None = text(default=None, doc="The worker.")
-    granted: float = number(default=0, doc="Tokens granted and not yet settled.")
-    acquired_at: datetime | None = moment(default=None, doc="When it was acquired.")
-    expires_at: datetime | None = moment(default=None, doc="When it expires.")
-
-
-@table(
     "waits",
     purpose="What waits now at which gate, with a sentence.",
     read_by="why, queue, status",
@@ -119,7 +82,5 @@ class WaitRow(Row):
 OF_SERVICE: tuple[type[Row], ...] = (
     WorkerRow,
     ScheduleFire,
-    ThrottleBucket,
-    ThrottleLease,
     WaitRow,
 )

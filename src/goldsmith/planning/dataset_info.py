@@ -9,8 +9,10 @@ from typing import Any
 
 from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.errors import GoldsmithError, nearest, one_of
+from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.lake import load_table, name_of
+from goldsmith.planning.resolved_stage import stage_id
 from goldsmith.planning.stage_context import Dataset, dataset_of
 from goldsmith.storage.files import list_files
 from goldsmith.storage.lake_tables import readable
@@ -143,6 +145,20 @@ def _snapshot(snapshot: Any) -> dict[str, Any]:
         "added_rows": _number(summary, "added-records"),
         "total_rows": _number(summary, "total-records"),
         "stage_run_id": properties.get("goldsmith-run-id"),
+    }
+
+
+def overview(catalog_index: CatalogIndex, dataset_id: str) -> dict[str, Any]:
+    """Where a dataset is, and which stages write and read it."""
+    dataset = dataset_of(dataset_id, catalog_index.rows)
+    writers = [stage_id(stage) for stage in dataset.writers]
+    around = catalog_index.dependents.get(("dataset", dataset_id), ())
+    return {
+        "dataset_id": dataset_id,
+        "kind": dataset_kind(dataset),
+        "location": dataset.location,
+        "written_by": writers,
+        "read_by": [stage for stage in around if stage not in writers],
     }
 
 

@@ -29,7 +29,7 @@ class PortTaken(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return "Give another --port, or 0 for any free one; another service may run here."
+        return "Give another --probe-port, or 0 for any free one; another service may run here."
 
 
 class HealthServer:

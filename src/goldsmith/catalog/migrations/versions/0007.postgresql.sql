@@ -61,39 +61,6 @@ CREATE TABLE schedule_fires (
 	CONSTRAINT ck_schedule_fires_fired_at CHECK (fired_at >= '1000-01-01 00:00:00+00:00' AND fired_at < '9999-01-01 00:00:00+00:00')
 );
 
-CREATE TABLE throttle_buckets (
-	throttle_id TEXT NOT NULL, 
-	tokens DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	at DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	effective DOUBLE PRECISION DEFAULT 1 NOT NULL, 
-	refused_at DOUBLE PRECISION, 
-	used DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	used_minute DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	used_before DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	minute BIGINT DEFAULT 0 NOT NULL, 
-	PRIMARY KEY (throttle_id), 
-	CONSTRAINT ck_throttle_buckets_tokens CHECK (tokens BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_at CHECK (at BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_effective CHECK (effective BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_refused_at CHECK (refused_at BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used CHECK (used BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used_minute CHECK (used_minute BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used_before CHECK (used_before BETWEEN -1e+100 AND 1e+100)
-);
-
-CREATE TABLE throttle_leases (
-	throttle_id TEXT NOT NULL, 
-	stage_run_id TEXT NOT NULL, 
-	worker TEXT, 
-	granted DOUBLE PRECISION DEFAULT 0 NOT NULL, 
-	acquired_at TIMESTAMP WITH TIME ZONE, 
-	expires_at TIMESTAMP WITH TIME ZONE, 
-	PRIMARY KEY (throttle_id, stage_run_id), 
-	CONSTRAINT ck_throttle_leases_granted CHECK (granted BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_leases_acquired_at CHECK (acquired_at >= '1000-01-01 00:00:00+00:00' AND acquired_at < '9999-01-01 00:00:00+00:00'), 
-	CONSTRAINT ck_throttle_leases_expires_at CHECK (expires_at >= '1000-01-01 00:00:00+00:00' AND expires_at < '9999-01-01 00:00:00+00:00')
-);
-
 CREATE TABLE waits (
 	subject TEXT NOT NULL, 
 	pipeline_id TEXT, 

@@ -80,44 +80,6 @@ CREATE TABLE schedule_fires (
 	CONSTRAINT ck_schedule_fires_because CHECK (typeof(because) IN ('text', 'null'))
 );
 
-CREATE TABLE throttle_buckets (
-	throttle_id TEXT NOT NULL, 
-	tokens REAL DEFAULT 0 NOT NULL, 
-	at REAL DEFAULT 0 NOT NULL, 
-	effective REAL DEFAULT 1 NOT NULL, 
-	refused_at REAL, 
-	used REAL DEFAULT 0 NOT NULL, 
-	used_minute REAL DEFAULT 0 NOT NULL, 
-	used_before REAL DEFAULT 0 NOT NULL, 
-	minute INTEGER DEFAULT 0 NOT NULL, 
-	PRIMARY KEY (throttle_id), 
-	CONSTRAINT ck_throttle_buckets_throttle_id CHECK (typeof(throttle_id) IN ('text', 'null')), 
-	CONSTRAINT ck_throttle_buckets_tokens CHECK (typeof(tokens) IN ('integer', 'real', 'null') AND tokens BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_at CHECK (typeof(at) IN ('integer', 'real', 'null') AND at BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_effective CHECK (typeof(effective) IN ('integer', 'real', 'null') AND effective BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_refused_at CHECK (typeof(refused_at) IN ('integer', 'real', 'null') AND refused_at BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used CHECK (typeof(used) IN ('integer', 'real', 'null') AND used BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used_minute CHECK (typeof(used_minute) IN ('integer', 'real', 'null') AND used_minute BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_used_before CHECK (typeof(used_before) IN ('integer', 'real', 'null') AND used_before BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_buckets_minute CHECK (typeof(minute) IN ('integer', 'null'))
-);
-
-CREATE TABLE throttle_leases (
-	throttle_id TEXT NOT NULL, 
-	stage_run_id TEXT NOT NULL, 
-	worker TEXT, 
-	granted REAL DEFAULT 0 NOT NULL, 
-	acquired_at TEXT, 
-	expires_at TEXT, 
-	PRIMARY KEY (throttle_id, stage_run_id), 
-	CONSTRAINT ck_throttle_leases_throttle_id CHECK (typeof(throttle_id) IN ('text', 'null')), 
-	CONSTRAINT ck_throttle_leases_stage_run_id CHECK (typeof(stage_run_id) IN ('text', 'null')), 
-	CONSTRAINT ck_throttle_leases_worker CHECK (typeof(worker) IN ('text', 'null')), 
-	CONSTRAINT ck_throttle_leases_granted CHECK (typeof(granted) IN ('integer', 'real', 'null') AND granted BETWEEN -1e+100 AND 1e+100), 
-	CONSTRAINT ck_throttle_leases_acquired_at CHECK (acquired_at IS NULL OR (typeof(acquired_at) = 'text' AND (acquired_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' OR acquired_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T][0-2][0-9]:[0-5][0-9]*') AND substr(acquired_at, 12) NOT GLOB '*[^0-9:.Z+-]*' AND substr(acquired_at, 12, 2) <> '24' AND julianday(acquired_at) IS NOT NULL AND date(substr(acquired_at, 1, 10), '+0 days') = substr(acquired_at, 1, 10) AND acquired_at BETWEEN '1000' AND '9999')), 
-	CONSTRAINT ck_throttle_leases_expires_at CHECK (expires_at IS NULL OR (typeof(expires_at) = 'text' AND (expires_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]' OR expires_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9][ T][0-2][0-9]:[0-5][0-9]*') AND substr(expires_at, 12) NOT GLOB '*[^0-9:.Z+-]*' AND substr(expires_at, 12, 2) <> '24' AND julianday(expires_at) IS NOT NULL AND date(substr(expires_at, 1, 10), '+0 days') = substr(expires_at, 1, 10) AND expires_at BETWEEN '1000' AND '9999'))
-);
-
 CREATE TABLE waits (
 	subject TEXT NOT NULL, 
 	pipeline_id TEXT, 

@@ -1,0 +1,1 @@
+"""The HTTP API: one router a noun, under /api/v1."""
