@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +180,7 @@ def perform(
             at_once=at_once,
             waits=waits,
             tell=progress.tell,
+            tell_wait=_wait_teller(quiet=quiet),
         )
         turned = loop.run_until_over(runtime, resources, execution, request.request_id, waits=waits)
     over = requests.get(runtime.journal, requests.followed(runtime.journal, request.request_id))
@@ -187,6 +188,18 @@ def perform(
         echo(f"{over.request_id} already waited for the same run; both were run once.")
     last = next(t for t in reversed(turned) if t.request.request_id == over.request_id)
     return turned, replace(last, request=over)
+
+
+def _wait_teller(*, quiet: bool) -> Callable[[str], None]:
+    """Prints why a request waits, each reason once."""
+    told: set[str] = set()
+
+    def tell(because: str) -> None:
+        if not quiet and because not in told:
+            told.add(because)
+            echo(f"Waiting: {because}")
+
+    return tell
 
 
 def start_log(runtime: Any) -> None:
