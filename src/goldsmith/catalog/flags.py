@@ -33,7 +33,10 @@ class Flag(Row):
         choices=tuple(scope.value for scope in FlagScope),
     )
     entity_id: str = key(doc="The id; a stage is `pipeline_id-stage_order`, everything is `*`.")
-    flag_name: str = key(doc="`enabled` is the kill switch; other names are only stored and shown.")
+    flag_name: str = key(
+        doc="`enabled` is the kill switch; `schedule` pauses a pipeline's schedule; other names "
+        "are only stored and shown."
+    )
     flag_value: bool = flag(default=False, doc="False stops.")
     updated_at: datetime | None = moment(default=None, doc="When it was last set.", generated=True)
     updated_by: str | None = text(default=None, doc="Who set it.", generated=True)
