@@ -56,15 +56,13 @@ def digest_statements(
     done: list[StatementDigest] = []
     for found in statements:
         session = sessions.get(found.session)
-        fresh = session is None
         if session is None:
             session = Session(name, default_db, default_schema, schema)
             session.history = done
             sessions[found.session] = session
         if found.default_db or found.default_schema:
             session.set_defaults(found.default_db or default_db, found.default_schema or default_schema)
-        del fresh
-        done += read_text(found.sql, session)
+        read_text(found.sql, session)
     combined = combine(done)
     for session in sessions.values():
         if session.dropped:
@@ -88,7 +86,7 @@ def read_text(sql: str, session: Session, *, file: str | None = None) -> list[St
             if holes is not None:
                 _restore(statement, holes)
             found.append(statement)
-            session.history.append(statement) if session.history is not found else None
+            session.history.append(statement)
     if holes is not None and holes.error:
         found.append(
             StatementDigest(

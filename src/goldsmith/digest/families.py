@@ -43,6 +43,9 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
         return _create(cursor, naming, query)
     if head == "DELETE" and cursor.peek(1).upper == "FROM" and cursor.peek(2).upper == "TABLE" and cursor.peek(3).kind in (WORD, QUOTED):
         return StatementDigest(verb="DELETE", evidence=Evidence.TOKENS)
+    if head == "SELECT" and cursor.peek(1).upper == "SWAP_PARTITIONS_BETWEEN_TABLES":
+        strings = [token.value for token in tokens if token.kind == STRING]
+        return moved("SWAP PARTITIONS", strings[:1], strings[-1:])
     if head in QUIET:
         return StatementDigest(verb=head, evidence=Evidence.TOKENS)
     return None
@@ -81,9 +84,12 @@ def _stage(cursor: Cursor) -> str:
     text, end = first.value, first.end
     while not cursor.over and cursor.peek().start == end and cursor.peek().value not in ("(", ")", ";", ","):
         token = cursor.next()
-        text += f'"{token.value}"' if token.kind == QUOTED else token.value
+        text += token.value if token.kind == QUOTED else token.value.lower()
         end = token.end
-    return text
+    if text[1:2] in ("~", "%", ""):
+        return text
+    # A stage is known by its name, as CREATE STAGE names it: the path inside it is left out.
+    return text[1:].lower().partition("/")[0] if first.kind == WORD else text
 
 
 def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest | None:

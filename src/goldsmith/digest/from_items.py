@@ -27,7 +27,7 @@ def add_item(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -
         relation, full = _table(node, scope, reading, ctes)
     elif isinstance(node, exp.Subquery | exp.Paren):
         inner = node.this
-        if isinstance(inner, exp.Table) or (isinstance(inner, exp.Subquery) and inner.args.get("joins")):
+        if _joined_tables(inner):
             _parenthesised(node, scope, reading, ctes)
             return
         relation = relation_of(inner, reading, _with(node, ctes), scope)
@@ -58,6 +58,15 @@ def add_item(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -
         add_join(join, scope, reading, ctes)
 
 
+def _joined_tables(inner: exp.Expression) -> bool:
+    """Whether parentheses hold tables and joins, and not a query."""
+    while isinstance(inner, exp.Subquery | exp.Paren):
+        if inner.args.get("joins") or inner.args.get("alias"):
+            return True
+        inner = inner.this
+    return isinstance(inner, exp.Table)
+
+
 def _with(node: exp.Expression, ctes: Ctes) -> Ctes:
     clause = node.args.get("with_")
     return ctes.declare(clause) if isinstance(clause, exp.With) else ctes
@@ -69,8 +78,6 @@ def _parenthesised(node: exp.Expression, scope: Scope, reading: Reading, ctes: C
     if alias:
         from goldsmith.digest.relations import relation_of
 
-        inner = Scope(scope)
-        add_item(node.this, inner, reading, ctes)
         relation = relation_of(node.this, reading, ctes, scope).with_names(names)
         scope.add(alias, "", relation)
     else:
@@ -108,10 +115,6 @@ def _table(
         shared = ctes.get(node.name, reading, scope)
         if shared is not None:
             return shared, node.name
-        if not isinstance(inner, exp.Literal) and not is_location(node.name):
-            field = _row_field(node, scope)
-            if field is not None:
-                return field, ""
     else:
         # `FROM t, t.items`: an array column of a table named before (BigQuery, Hive structs).
         row = scope.qualified(node.text("db"), node.name) if _named_before(node, scope) else None
@@ -127,10 +130,6 @@ def _named_before(node: exp.Table, scope: Scope) -> bool:
         entry.alias == db and entry.name.lower() != db or (entry.alias == db and not entry.full)
         for entry in scope.entries
     )
-
-
-def _row_field(node: exp.Table, scope: Scope) -> Relation | None:
-    return None
 
 
 def _function(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:

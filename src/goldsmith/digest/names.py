@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 #: Schemes of file locations.
 _SCHEMES = ("s3", "s3a", "s3n", "gs", "gcs", "azure", "abfss", "abfs", "wasbs", "hdfs", "dbfs", "file")
+_FILE_FORMATS = frozenset(("parquet", "json", "csv", "orc", "avro", "text", "delta", "binaryfile"))
 
 
 class Naming:
@@ -33,6 +34,8 @@ class Naming:
 
     def full(self, parts: list[tuple[str, bool]]) -> str:
         """The id of a table from the parts of its name."""
+        if len(parts) == 2 and parts[0][0].lower() in _FILE_FORMATS and "/" in parts[1][0]:
+            return parts[1][0]  # Spark's parquet.`path/to/files`
         texts = [text if quoted else text.lower() for text, quoted in parts]
         if len(texts) == 1 and is_location(texts[0]):
             return parts[0][0]

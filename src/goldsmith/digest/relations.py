@@ -197,7 +197,6 @@ def _projected(query: exp.Select, scope: Scope, reading: Reading, ctes: Ctes) ->
     lateral = reading.dialect in LATERAL_ALIASES
     columns: list[OutColumn] = []
     opened: dict[str, None] = {}
-    through: dict[object, object] | None = None
     for projection in query.expressions:
         star = _star_of(projection)
         if star is not None:
@@ -219,7 +218,6 @@ def _projected(query: exp.Select, scope: Scope, reading: Reading, ctes: Ctes) ->
         columns.append(column)
         if lateral and isinstance(projection, exp.Alias):
             scope.aliases.setdefault(name.lower(), column)
-    del through
     return Relation(columns, tuple(opened))
 
 
@@ -235,7 +233,10 @@ def _name_of(projection: exp.Expression, inner: exp.Expression, reading: Reading
         return str(inner.name).lower()
     if isinstance(inner, exp.EQ) and isinstance(inner.this, exp.Column) and reading.dialect == "tsql":
         return str(inner.this.name).lower()
-    return select_text.of(projection, reading)
+    written = select_text.of(projection, reading)
+    if isinstance(inner, exp.Cast) and isinstance(inner.this, exp.Column) and "::" in written:
+        return str(inner.this.name).lower()  # `a::date` keeps the name a
+    return written
 
 
 def _star_of(projection: exp.Expression) -> exp.Star | None:

@@ -37,6 +37,8 @@ class Session:
         #: Tables created here, with the names they have now.
         self.created: dict[str, StatementDigest] = {}
         self.dropped: set[str] = set()
+        #: Statements read so far, for renames.
+        self.history: list[StatementDigest] = []
 
     def read(self, found: Piece, level: int = 0) -> list[StatementDigest]:
         """The digests of one statement, and of the statements inside it."""
@@ -113,8 +115,8 @@ class Session:
     def _use(self, names: list[str]) -> None:
         if len(names) >= 2:
             self._db, self._schema = names[0] or self._db, names[1]
-        elif self.dialect in TWO_LEVELS:
-            self._db, self._schema = None, names[0]
+        elif self.dialect in TWO_LEVELS or self.dialect in ("spark", "databricks"):
+            self._db, self._schema = None, None if names[0] == "default" else names[0]
         else:
             self._db, self._schema = names[0], None
         self.naming = Naming(self.dialect, self._db, self._schema, self._ids)
@@ -131,9 +133,8 @@ class Session:
             if source in found:
                 found[target] = found.pop(source)  # type: ignore[index]
         if source in self.created:
-            digest = self.created.pop(source)
-            self.created[target] = digest
-            renamed(self.history, old, new)
+            self.created[target] = self.created.pop(source)
+        renamed(self.history, old, new)
 
     def _swap(self, first: str, second: str) -> None:
         for found in (self.shapes, self.temps):
@@ -149,9 +150,6 @@ class Session:
             self.dropped.add(key)
         self.temps.pop(key, None)
         self.shapes.pop(key, None)
-
-    #: Statements read so far, for renames.
-    history: list[StatementDigest]
 
 
 def _shaped(shape: Mapping[str, Any]) -> Relation:

@@ -270,7 +270,8 @@ def _continues(tokens: list[Token], begin: int, index: int) -> bool:
             return not ({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"} & _flat(tokens[begin:index]))
         return head == "MERGE" and before in ("THEN",)
     if upper == "SET":
-        return head in ("UPDATE", "MERGE", "ALTER") and "SET" not in words or before == "UPDATE"
+        flat = _flat(tokens[begin:index])
+        return bool({"UPDATE", "MERGE", "ALTER"} & flat) and "SET" not in flat
     if upper == "WITH":
         return head in ("CREATE", "INSERT", "ALTER", "BULK", "COPY") and "SELECT" not in words
     if upper in ("EXEC", "EXECUTE"):
