@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("goldsmith.cli.demo:demo", "Create a project with example data and run it."),
     "diff": ("goldsmith.cli.apply:diff", "Show what applying files would change."),
     "apply": ("goldsmith.cli.apply:apply", "Change the catalog to match the files."),
+    "digest": ("goldsmith.cli.digest:digest", "Read SQL: tables, columns, and catalog rows."),
     "plan": ("goldsmith.cli.plan:plan", "Show what would run, and why."),
     "run": ("goldsmith.cli.run:run", "Run the selected pipelines or stages."),
     "stop": ("goldsmith.cli.flags:stop", "Stop pipelines, stages or datasets, running or not."),
