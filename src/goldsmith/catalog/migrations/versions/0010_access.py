@@ -7,7 +7,7 @@ from alembic import op
 from goldsmith.catalog.migrations import frozen
 
 revision = "0010"
-down_revision = "0006"
+down_revision = "0008"
 
 
 def upgrade() -> None:
