@@ -40,9 +40,7 @@ class ColumnLineage(Row):
     from_column: str = key(doc="Its column; `*` for all columns of a dataset of unknown shape.")
     to_dataset_id: str = key(doc="The dataset that is written.")
     to_column: str = key(doc="Its column.")
-    kind: str | None = text(
-        default=None, doc="identity, cast, expression, aggregate or window."
-    )
+    kind: str | None = text(default=None, doc="identity, cast, expression, aggregate or window.")
     expression: str | None = text(default=None, doc="The SQL expression that makes the column.")
 
 

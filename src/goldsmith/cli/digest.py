@@ -75,7 +75,12 @@ def digest(
         raise click.UsageError("Give FILE…, or --jsonl.")
     from goldsmith.digest import describe
 
-    found, queries = _digest_files(files, dialect, default_db, default_schema)
+    known: tuple[str, ...] = ()
+    if apply_:
+        from goldsmith.cli.digest_apply import catalog_view
+
+        known = catalog_view(cli).ids
+    found, queries = _digest_files(files, dialect, default_db, default_schema, known)
     if apply_:
         from goldsmith.cli.digest_apply import apply_digest
 
@@ -102,7 +107,7 @@ def _answer_lines() -> None:
                 answer = guard.call(line)
             except StatementKilled as killed:
                 answer = _failed(line, str(killed))
-            click.echo(json.dumps(answer, ensure_ascii=False))
+            echo(json.dumps(answer))
 
 
 def _failed(line: str, problem: str) -> dict[str, Any]:
@@ -115,7 +120,11 @@ def _failed(line: str, problem: str) -> dict[str, Any]:
 
 
 def _digest_files(
-    files: tuple[str, ...], dialect: str, default_db: str | None, default_schema: str | None
+    files: tuple[str, ...],
+    dialect: str,
+    default_db: str | None,
+    default_schema: str | None,
+    known: tuple[str, ...],
 ) -> tuple[Digest, int]:
     from goldsmith.digest.guard import Guard, StatementKilled
     from goldsmith.digest.session import combine
@@ -127,7 +136,7 @@ def _digest_files(
     with Guard(digest_text, seconds=600) as guard:
         for name in files:
             text = _text(name)
-            request = DigestRequest(text, name, dialect, default_db, default_schema)
+            request = DigestRequest(text, name, dialect, default_db, default_schema, known)
             try:
                 found, count = guard.call(request)
             except StatementKilled as killed:
@@ -152,5 +161,3 @@ def _text(name: str) -> str:
         line = data.count(b"\n", 0, error.start) + 1
         problem = f"line {line} is not UTF-8"
         raise UnreadableSql(file=name, problem=problem) from error
-
-

@@ -62,6 +62,7 @@ def catalog_view(cli: CliContext) -> Any:
     """The rows of the catalog that decide what a digest adds."""
     from goldsmith.catalog.conventions import Convention
     from goldsmith.catalog.datasets import Source, Target
+    from goldsmith.catalog.edges import Edge
     from goldsmith.catalog.pipelines import Pipeline, Stage
     from goldsmith.digest.catalog_rows import CatalogView
 
@@ -71,5 +72,6 @@ def catalog_view(cli: CliContext) -> Any:
         targets=frozenset(row.target_id for row in rows.rows(Target)),
         pipelines=frozenset(row.pipeline_id for row in rows.rows(Pipeline)),
         stages=tuple(rows.rows(Stage)),
+        edges=tuple(rows.rows(Edge)),
         conventions={row.layer: row for row in rows.rows(Convention)},
     )

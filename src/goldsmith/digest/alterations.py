@@ -8,7 +8,7 @@ from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.families import moved
 from goldsmith.digest.lexer import STRING, SYMBOL, Token
 from goldsmith.digest.names import Naming
-from goldsmith.digest.values import Evidence, StatementDigest
+from goldsmith.digest.values import EvidenceClass, StatementDigest
 
 
 @dataclass(slots=True)
@@ -21,9 +21,7 @@ class Effect:
     use: list[str] | None = None
 
 
-def read_alteration(
-    tokens: list[Token], naming: Naming
-) -> tuple[StatementDigest, Effect] | None:
+def read_alteration(tokens: list[Token], naming: Naming) -> tuple[StatementDigest, Effect] | None:
     """What an alteration does; None for other statements."""
     head = tokens[0].upper
     cursor = Cursor(tokens, 1)
@@ -47,7 +45,7 @@ def read_alteration(
 
 
 def _quiet(verb: str) -> StatementDigest:
-    return StatementDigest(verb=verb, evidence=Evidence.TOKENS)
+    return StatementDigest(verb=verb, evidence=EvidenceClass.TOKENS)
 
 
 def _alter(cursor: Cursor, naming: Naming) -> tuple[StatementDigest, Effect] | None:
@@ -76,7 +74,10 @@ def _alter(cursor: Cursor, naming: Naming) -> tuple[StatementDigest, Effect] | N
         other = cursor.name()
         if other:
             return moved("ALTER TABLE APPEND", [naming.full(other)], [table]), effect
-    if any(token.upper in ("EXCHANGE", "SWITCH", "REPLACE") for token in cursor.tokens[cursor.index : cursor.index + 2]):
+    if any(
+        token.upper in ("EXCHANGE", "SWITCH", "REPLACE")
+        for token in cursor.tokens[cursor.index : cursor.index + 2]
+    ):
         switch = any(token.upper == "SWITCH" for token in cursor.tokens)
         if cursor.find("WITH", "TO", "FROM"):
             cursor.accept("TABLE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,7 +19,16 @@ from goldsmith.digest.names import is_location
 from goldsmith.digest.values import Digest, StatementDigest
 from goldsmith.errors import GoldsmithError
 
-_FORMATS = {"jsonl": "jsonl", "json": "json", "csv": "csv", "tsv": "tsv", "txt": "text", "parquet": "parquet", "orc": "orc", "avro": "avro"}
+_FORMATS = {
+    "jsonl": "jsonl",
+    "json": "json",
+    "csv": "csv",
+    "tsv": "tsv",
+    "txt": "text",
+    "parquet": "parquet",
+    "orc": "orc",
+    "avro": "avro",
+}
 #: Dialects whose SQL Spark runs as it is.
 _SPARK = ("", "ansi", "spark", "databricks", "sparksql")
 #: The write mode a stage has by its layer when its row sets none.
@@ -54,7 +63,12 @@ class CatalogView:
     targets: frozenset[str] = frozenset()
     pipelines: frozenset[str] = frozenset()
     stages: tuple[Stage, ...] = ()
-    conventions: Mapping[str, Convention] = None  # type: ignore[assignment]
+    edges: tuple[Edge, ...] = ()
+    conventions: Mapping[str, Convention] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (*sorted(self.sources), *sorted(self.targets))
 
 
 def rows_of(digest: Digest, view: CatalogView, pipeline: str, dialect: str) -> list[Row]:
@@ -88,7 +102,7 @@ def _dataset_id(name: str) -> str:
 
 
 def _convention(guess: LayerGuess, dataset: str, view: CatalogView) -> Convention:
-    found = (view.conventions or {}).get(guess.layer)
+    found = view.conventions.get(guess.layer)
     if found is None or not found.location:
         raise NoConvention(layer=guess.layer, dataset=dataset)
     return found
@@ -174,10 +188,19 @@ def _stage(
         more["transform_sql"] = sql
     if sql and dialect.lower() not in _SPARK:
         more["transform_dialect"] = dialect
-    mode = {"append": "append", "overwrite": "overwrite", "view": "overwrite", "merge": "merge"}.get(statement.write or "")
+    mode = {
+        "append": "append",
+        "overwrite": "overwrite",
+        "view": "overwrite",
+        "merge": "merge",
+    }.get(statement.write or "")
     if mode == "merge" and not keys:
         mode = None
-    if mode and mode != _DEFAULT_MODES.get(guess.layer) and not (mode == "merge" and guess.layer == "silver"):
+    if (
+        mode
+        and mode != _DEFAULT_MODES.get(guess.layer)
+        and not (mode == "merge" and guess.layer == "silver")
+    ):
         more["write_mode"] = mode
     if keys and mode == "merge":
         more["keys"] = tuple(keys)
@@ -201,7 +224,14 @@ def _keys(statement: StatementDigest, name: str) -> list[str]:
 
 def sql_of(statement: StatementDigest) -> str | None:
     """The SQL a stage can run: a statement with a query, without elided text."""
-    if "..." in statement.sql or statement.verb in ("COPY", "LOAD", "MERGE", "UPDATE", "DELETE", "UNLOAD"):
+    if "..." in statement.sql or statement.verb in (
+        "COPY",
+        "LOAD",
+        "MERGE",
+        "UPDATE",
+        "DELETE",
+        "UNLOAD",
+    ):
         return None
     return statement.sql.strip() if statement.columns else None
 
@@ -210,6 +240,7 @@ def _edges(
     digest: Digest, layers: Mapping[str, LayerGuess], ids: Mapping[str, str], view: CatalogView
 ) -> list[Row]:
     rows: dict[tuple[Any, ...], Row] = {}
+    there = {edge.key: edge for edge in view.edges}
     for statement in digest.statements:
         for up, down in statement.edges:
             if up == down or up not in ids or down not in ids or statement.temporary:
@@ -221,6 +252,11 @@ def _edges(
                 transform_name=_filled(convention.transform_name, ids[down], layers[down].layer),
                 transformation_sql=sql_of(statement),
             )
+            before = there.get(edge.key)
+            if before is not None:
+                # Names people gave stay; the SQL is the newest.
+                sql = edge.transformation_sql or before.transformation_sql
+                edge = replace(before, transformation_sql=sql)
             rows.setdefault((Edge, *edge.key), edge)
     for column in digest.columns:
         if column.table is None or column.table not in ids:

@@ -88,7 +88,12 @@ class Cursor:
                 parts.append((token.value, False))
             elif token.kind == QUOTED:
                 parts += [(token.value, True)]
-            elif parts and token.kind == NUMBER and self.peek(1).kind == WORD and self.peek(1).start == token.end:
+            elif (
+                parts
+                and token.kind == NUMBER
+                and self.peek(1).kind == WORD
+                and self.peek(1).start == token.end
+            ):
                 self.index += 1
                 parts.append((token.value + self.peek().value, False))
             elif parts and token.value == "." and token.kind == SYMBOL:

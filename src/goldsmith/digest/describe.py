@@ -24,9 +24,7 @@ def expression_text(edge: ColumnEdge) -> str | None:
 
 def mapping_texts(digest: Digest | StatementDigest) -> list[str]:
     """`event_ts→event_date`, as the statements map columns."""
-    return [
-        f"{root.column}→{edge.column}" for edge in digest.columns for root in edge.sources
-    ]
+    return [f"{root.column}→{edge.column}" for edge in digest.columns for root in edge.sources]
 
 
 def lines_of(digest: Digest) -> Iterator[str]:
@@ -117,7 +115,8 @@ def _statement(statement: StatementDigest) -> dict[str, Any]:
             for kind, roots in statement.indirect.items()
         },
         "rules": [
-            {"dataset": r.dataset, "check": dict(r.check), "clause": r.clause} for r in statement.rules
+            {"dataset": r.dataset, "check": dict(r.check), "clause": r.clause}
+            for r in statement.rules
         ],
         "evidence": statement.evidence.value,
         "confidence": confidence(statement.evidence, elided=elided),

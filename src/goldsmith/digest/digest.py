@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from goldsmith.digest.dialects import dialect_name
 from goldsmith.digest.holes import Holes, has_holes
 from goldsmith.digest.lexer import line_of
-from goldsmith.digest.session import Session, combine
+from goldsmith.digest.session import SqlSession, combine
 from goldsmith.digest.splitter import split
-from goldsmith.digest.values import Digest, Evidence, StatementDigest
+from goldsmith.digest.values import Digest, EvidenceClass, StatementDigest
 
 #: Nested queries recurse in sqlglot's parser.
 _DEPTH = 20_000
@@ -36,7 +36,7 @@ def digest(
     file: str | None = None,
 ) -> Digest:
     """What a script reads and writes, column by column."""
-    session = Session(dialect_name(dialect), default_db, default_schema, schema)
+    session = SqlSession(dialect_name(dialect), default_db, default_schema, schema)
     session.history = []
     statements = read_text(sql, session, file=file)
     return combine(statements, session)
@@ -52,16 +52,18 @@ def digest_statements(
 ) -> Digest:
     """What statements of several sessions read and write; each session has its own temporaries."""
     name = dialect_name(dialect)
-    sessions: dict[str | None, Session] = {}
+    sessions: dict[str | None, SqlSession] = {}
     done: list[StatementDigest] = []
     for found in statements:
         session = sessions.get(found.session)
         if session is None:
-            session = Session(name, default_db, default_schema, schema)
+            session = SqlSession(name, default_db, default_schema, schema)
             session.history = done
             sessions[found.session] = session
         if found.default_db or found.default_schema:
-            session.set_defaults(found.default_db or default_db, found.default_schema or default_schema)
+            session.set_defaults(
+                found.default_db or default_db, found.default_schema or default_schema
+            )
         read_text(found.sql, session)
     combined = combine(done)
     for session in sessions.values():
@@ -70,7 +72,7 @@ def digest_statements(
     return combined
 
 
-def read_text(sql: str, session: Session, *, file: str | None = None) -> list[StatementDigest]:
+def read_text(sql: str, session: SqlSession, *, file: str | None = None) -> list[StatementDigest]:
     """The digests of the statements of a text, in order."""
     if sys.getrecursionlimit() < _DEPTH:
         sys.setrecursionlimit(_DEPTH)
@@ -90,7 +92,11 @@ def read_text(sql: str, session: Session, *, file: str | None = None) -> list[St
     if holes is not None and holes.error:
         found.append(
             StatementDigest(
-                verb="TEMPLATE", evidence=Evidence.NONE, error=holes.error, line=holes.line, file=file
+                verb="TEMPLATE",
+                evidence=EvidenceClass.NONE,
+                error=holes.error,
+                line=holes.line,
+                file=file,
             )
         )
     return found

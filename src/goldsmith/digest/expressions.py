@@ -6,24 +6,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
+from goldsmith.digest.keywords import UNIT_FUNCTIONS, UNITS
 from goldsmith.digest.relation import OutColumn
 from goldsmith.digest.scope import Scope
 from goldsmith.digest.values import Root, Sources, ValueKind
 
 if TYPE_CHECKING:
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
     from goldsmith.digest.relations import Ctes
-
-#: Functions that take a unit first (`DATEADD(day, …)`): the unit is no column.
-UNITS = frozenset(
-    "year years quarter quarters month months week weeks day days hour hours minute minutes second "
-    "seconds millisecond microsecond nanosecond dayofweek dayofyear dow doy yy yyyy qq mm dd wk hh mi "
-    "ss ms mcs ns epoch isoweek isoyear weekday".split()
-)
-_UNIT_FUNCTIONS = (
-    "dateadd datediff date_add date_diff datepart date_part datename date_trunc trunc timestampadd "
-    "timestampdiff timediff last_day timestamp_trunc datetime_trunc extract dateadd_big datediff_big"
-).split()
 
 
 class Value(NamedTuple):
@@ -34,7 +24,7 @@ class Value(NamedTuple):
     ambiguous: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def value_of(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> Value:
+def value_of(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> Value:
     """The sources of an expression with the kind of edge each of them is."""
     if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
         column = resolve(node, scope, reading)
@@ -52,7 +42,7 @@ def value_of(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -
 
 
 def sources_of(
-    node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes, *, ambiguity: bool = True
+    node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes, *, ambiguity: bool = True
 ) -> Sources:
     """The columns an expression uses, for clauses that are no values."""
     found: Sources = {}
@@ -63,7 +53,7 @@ def sources_of(
     return found
 
 
-def _kind(node: exp.Expression, before: ValueKind) -> ValueKind:
+def _kind(node: exp.Expr, before: ValueKind) -> ValueKind:
     if isinstance(node, exp.Window):
         kind = ValueKind.WINDOW
     elif isinstance(node, exp.AggFunc):
@@ -78,9 +68,9 @@ def _kind(node: exp.Expression, before: ValueKind) -> ValueKind:
 
 
 def _collect(
-    root: exp.Expression,
+    root: exp.Expr,
     scope: Scope,
-    reading: Reading,
+    reading: StatementReading,
     ctes: Ctes,
     found: Sources,
     ambiguous: list[tuple[str, tuple[str, ...]]],
@@ -89,7 +79,7 @@ def _collect(
     """Add every column below a node; an explicit stack, because expressions can be deep."""
     from goldsmith.digest.relations import relation_of
 
-    waiting: list[tuple[exp.Expression, ValueKind, frozenset[str]]] = [(root, start, frozenset())]
+    waiting: list[tuple[exp.Expr, ValueKind, frozenset[str]]] = [(root, start, frozenset())]
     while waiting:
         node, kind, bound = waiting.pop()
         if isinstance(node, exp.Column):
@@ -118,7 +108,7 @@ def _collect(
             relation = reading.table(reading.naming.of_table(node))
             continue
         skip_unit = _takes_unit(node)
-        children = [child for child in node.iter_expressions()]
+        children = list(node.iter_expressions())
         for index in range(len(children) - 1, -1, -1):
             child = children[index]
             if skip_unit and _is_unit(child):
@@ -126,14 +116,14 @@ def _collect(
             waiting.append((child, kind, bound))
 
 
-def _takes_unit(node: exp.Expression) -> bool:
+def _takes_unit(node: exp.Expr) -> bool:
     return isinstance(node, exp.Func) and (
         "unit" in node.arg_types
-        or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _UNIT_FUNCTIONS)
+        or (isinstance(node, exp.Anonymous) and str(node.this).lower() in UNIT_FUNCTIONS)
     )
 
 
-def _is_unit(child: exp.Expression) -> bool:
+def _is_unit(child: exp.Expr) -> bool:
     return (
         isinstance(child, exp.Column)
         and not child.args.get("table")
@@ -148,7 +138,7 @@ def _add(found: Sources, sources: Sources, kind: ValueKind) -> None:
             found[root] = here
 
 
-def resolve(node: exp.Column, scope: Scope, reading: Reading) -> OutColumn | None:
+def resolve(node: exp.Column, scope: Scope, reading: StatementReading) -> OutColumn | None:
     """The column a reference means: of a table, a field of a column, or of an outer query."""
     name = node.name if node.this.args.get("quoted") else node.name.lower()
     table = node.args.get("table")
@@ -162,7 +152,9 @@ def resolve(node: exp.Column, scope: Scope, reading: Reading) -> OutColumn | Non
         return column
     parts = [part.name for part in node.parts]
     for cut in range(len(parts) - 1, 0, -1):
-        column = scope.qualified(".".join(parts[:cut]), parts[cut] if cut < len(parts) - 1 else name)
+        column = scope.qualified(
+            ".".join(parts[:cut]), parts[cut] if cut < len(parts) - 1 else name
+        )
         if column is not None:
             return column
     # No table of that name: `a.b` is field b of column a.
@@ -180,7 +172,7 @@ def _stale(name: str, scope: Scope) -> OutColumn | None:
     return None
 
 
-def type_of(node: exp.Expression) -> str | None:
+def type_of(node: exp.Expr) -> str | None:
     """The type an expression shows by itself."""
     if isinstance(node, exp.Cast):
         return str(node.to.sql()).lower()

@@ -5,26 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldsmith.digest.cursor import Cursor
+from goldsmith.digest.keywords import QUIET
 from goldsmith.digest.lexer import DOLLAR, QUOTED, STRING, SYMBOL, WORD, Token
 from goldsmith.digest.names import Naming, is_location
-from goldsmith.digest.values import Evidence, RuleSuggestion, StatementDigest
+from goldsmith.digest.values import EvidenceClass, RuleSuggestion, StatementDigest
 
 #: Reads the query inside a statement: tokens to the tables it reads.
 ReadQuery = Callable[[list[Token]], StatementDigest]
 
-#: Statements that neither read nor write data of tables.
-QUIET = frozenset(
-    "SET GRANT REVOKE COMMIT ROLLBACK BEGIN START END ANALYZE VACUUM COMMENT SHOW DESCRIBE DESC LIST LS "
-    "RM REMOVE DECLARE PRINT REFRESH UNCACHE CACHE CLEAR RESET MSCK OPTIMIZE ADD REINDEX CLUSTER LOCK UNLOCK "
-    "SAVEPOINT RELEASE DISCARD PREPARE DEALLOCATE FETCH CLOSE OPEN RAISE RAISERROR THROW IF ELSE WHILE "
-    "RETURN KILL FLUSH CHECKPOINT PRAGMA ATTACH DETACH INSTALL EXPLAIN LET GO DELIMITER SUSPEND RESUME "
-    "ABORT NOTIFY LISTEN UNLISTEN WAITFOR COMPUTE UNSET BREAK CONTINUE GOTO NULL ZORDER RESTORE PURGE AUDIT "
-    "REPAIR STREAM INVALIDATE COMPACT TRUNCATE SECURITY SHUTDOWN HELP SIGNAL ITERATE LEAVE WHENEVER EXIT PROMPT SPOOL".split()
-)
-
 
 def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> StatementDigest | None:
-    """What a statement does, if its first words tell; None if a parser has to read it."""
+    """What a statement does, if its first uppers tell; None if a parser has to read it."""
     head = tokens[0].upper
     cursor = Cursor(tokens)
     if head == "COPY":
@@ -37,17 +28,24 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
         return _export(cursor, naming, query)
     if head == "BULK" and cursor.peek(1).upper == "INSERT":
         return _bulk_insert(cursor, naming)
-    if head in ("PUT", "GET") and (cursor.peek(1).kind == STRING or cursor.peek(1).value in ("file", "FILE")):
-        return StatementDigest(verb=head, evidence=Evidence.TOKENS)
+    if head in ("PUT", "GET") and (
+        cursor.peek(1).kind == STRING or cursor.peek(1).value in ("file", "FILE")
+    ):
+        return StatementDigest(verb=head, evidence=EvidenceClass.TOKENS)
     if head == "CREATE":
         return _create(cursor, naming, query)
-    if head == "DELETE" and cursor.peek(1).upper == "FROM" and cursor.peek(2).upper == "TABLE" and cursor.peek(3).kind in (WORD, QUOTED):
-        return StatementDigest(verb="DELETE", evidence=Evidence.TOKENS)
+    if (
+        head == "DELETE"
+        and cursor.peek(1).upper == "FROM"
+        and cursor.peek(2).upper == "TABLE"
+        and cursor.peek(3).kind in (WORD, QUOTED)
+    ):
+        return StatementDigest(verb="DELETE", evidence=EvidenceClass.TOKENS)
     if head == "SELECT" and cursor.peek(1).upper == "SWAP_PARTITIONS_BETWEEN_TABLES":
         strings = [token.value for token in tokens if token.kind == STRING]
         return moved("SWAP PARTITIONS", strings[:1], strings[-1:])
     if head in QUIET:
-        return StatementDigest(verb=head, evidence=Evidence.TOKENS)
+        return StatementDigest(verb=head, evidence=EvidenceClass.TOKENS)
     return None
 
 
@@ -60,7 +58,7 @@ def moved(
         upstream=list(dict.fromkeys(upstream)),
         downstream=list(dict.fromkeys(downstream)),
         edges=[(up, down) for down in dict.fromkeys(downstream) for up in dict.fromkeys(upstream)],
-        evidence=Evidence.UNAMBIGUOUS,
+        evidence=EvidenceClass.UNAMBIGUOUS,
         moves_data=True,
         write=write,
     )
@@ -82,7 +80,11 @@ def _stage(cursor: Cursor) -> str:
     """A stage with its path (`@db.stage/path/`), as written: its tokens touch each other."""
     first = cursor.next()
     text, end = first.value, first.end
-    while not cursor.over and cursor.peek().start == end and cursor.peek().value not in ("(", ")", ";", ","):
+    while (
+        not cursor.over
+        and cursor.peek().start == end
+        and cursor.peek().value not in ("(", ")", ";", ",")
+    ):
         token = cursor.next()
         text += token.value if token.kind == QUOTED else token.value.lower()
         end = token.end
@@ -107,6 +109,7 @@ def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest |
         return None
     columns = [t.value.lower() for t in cursor.skip_group() if t.kind in (WORD, QUOTED)]
     del columns
+    mode = "overwrite" if is_location(first) and into else "append"
     if cursor.accept("TO"):
         target = _file_or_table(cursor, naming)
         program = target in (None, "stdout", "program")
@@ -116,13 +119,26 @@ def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest |
         return None
     if cursor.peek().value == "(":
         inner = cursor.skip_group()
-        inside = _from_stage(inner, naming) or query(inner).upstream
-        return _with_limit(moved("COPY", inside, [first], "overwrite" if is_location(first) and into else "append"), cursor)
+        found_inside = _from_stage(inner, naming) or query(inner).upstream
+        return _with_limit(
+            moved(
+                "COPY",
+                found_inside,
+                [first],
+                mode,
+            ),
+            cursor,
+        )
     if cursor.accept("LOCAL"):
         pass
     source = _file_or_table(cursor, naming)
     standard = source is not None and source.lower() in ("stdin", "program") and not into
-    copied = moved("COPY", [] if standard or source is None else [source], [first], "overwrite" if is_location(first) and into else "append")
+    copied = moved(
+        "COPY",
+        [] if standard or source is None else [source],
+        [first],
+        mode,
+    )
     return _with_limit(copied, cursor)
 
 
@@ -141,9 +157,9 @@ def _from_stage(tokens: list[Token], naming: Naming) -> list[str]:
 
 def _with_limit(digest: StatementDigest, cursor: Cursor) -> StatementDigest:
     """COPY's MAXERROR suggests how many rows may be lost."""
-    words = [token.upper for token in cursor.tokens]
-    if "MAXERROR" in words:
-        at = words.index("MAXERROR") + 1
+    uppers = [token.upper for token in cursor.tokens]
+    if "MAXERROR" in uppers:
+        at = uppers.index("MAXERROR") + 1
         values = [token.value for token in cursor.tokens[at : at + 2] if token.value.isdigit()]
         if values and digest.downstream:
             check = {"type": "row_count", "min": 1}
@@ -204,7 +220,9 @@ def _export(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
         parts = cursor.name()
         if cursor.find("TO"):
             target = cursor.string()
-        return moved("EXPORT", [naming.full(parts)] if parts else [], [target] if target else [], "overwrite")
+        return moved(
+            "EXPORT", [naming.full(parts)] if parts else [], [target] if target else [], "overwrite"
+        )
     for index, token in enumerate(cursor.tokens):
         if token.upper in ("URI", "DIRECTORY", "PATH", "LOCATION", "FILE"):
             later = [t for t in cursor.tokens[index : index + 4] if t.kind == STRING]
@@ -230,7 +248,18 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
     cursor.sequence("OR REPLACE")
     cursor.sequence("OR ALTER")
     external = False
-    while cursor.peek().upper in ("TEMP", "TEMPORARY", "TRANSIENT", "LOCAL", "GLOBAL", "EXTERNAL", "VOLATILE", "FOREIGN", "SECURE", "UNLOGGED"):
+    while cursor.peek().upper in (
+        "TEMP",
+        "TEMPORARY",
+        "TRANSIENT",
+        "LOCAL",
+        "GLOBAL",
+        "EXTERNAL",
+        "VOLATILE",
+        "FOREIGN",
+        "SECURE",
+        "UNLOGGED",
+    ):
         external |= cursor.peek().upper in ("EXTERNAL", "FOREIGN")
         cursor.next()
     kind = cursor.next().upper
@@ -239,7 +268,9 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
     if kind == "PIPE" and cursor.find("AS"):
         return _copy(cursor, naming, query) if cursor.peek().upper == "COPY" else None
     if kind == "TABLE" and external:
-        return _stage_or_table(cursor, naming, "CREATE EXTERNAL TABLE", ("LOCATION", "PATH", "URIS"))
+        return _stage_or_table(
+            cursor, naming, "CREATE EXTERNAL TABLE", ("LOCATION", "PATH", "URIS")
+        )
     if kind == "TABLE":
         return _table_options(cursor, naming)
     if kind in ("STREAM",):
@@ -249,11 +280,37 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
             source = cursor.name()
             if source:
                 return moved("CREATE STREAM", [naming.full(source)], [naming.full(name)])
-    if kind in ("VIEW", "MATERIALIZED", "RECURSIVE", "DYNAMIC", "FORCE", "NOFORCE", "MULTISET", "LIVE", "STREAMING", "SNAPSHOT", "ALGORITHM", "DEFINER", "EDITIONABLE", "SQL", "DICTIONARY", "WINDOW", "HYBRID", "ICEBERG", "DIMENSION", "FACT", "COLUMN", "REFRESH", "SET", "HADOOP", "SHARDED"):
+    if kind in (
+        "VIEW",
+        "MATERIALIZED",
+        "RECURSIVE",
+        "DYNAMIC",
+        "FORCE",
+        "NOFORCE",
+        "MULTISET",
+        "LIVE",
+        "STREAMING",
+        "SNAPSHOT",
+        "ALGORITHM",
+        "DEFINER",
+        "EDITIONABLE",
+        "SQL",
+        "DICTIONARY",
+        "WINDOW",
+        "HYBRID",
+        "ICEBERG",
+        "DIMENSION",
+        "FACT",
+        "COLUMN",
+        "REFRESH",
+        "SET",
+        "HADOOP",
+        "SHARDED",
+    ):
         return None
     if kind == "SCHEMA" and any(t.upper == "CLONE" for t in cursor.tokens):
-        return StatementDigest(verb="CREATE SCHEMA", evidence=Evidence.TOKENS)
-    return StatementDigest(verb=f"CREATE {kind}", evidence=Evidence.TOKENS)
+        return StatementDigest(verb="CREATE SCHEMA", evidence=EvidenceClass.TOKENS)
+    return StatementDigest(verb=f"CREATE {kind}", evidence=EvidenceClass.TOKENS)
 
 
 def _stage_or_table(
@@ -285,7 +342,8 @@ def _stage_or_table(
 
 def _has_query(cursor: Cursor) -> bool:
     return Cursor(cursor.tokens, cursor.index).find("SELECT", "WITH") and any(
-        a.upper == "AS" and b.upper in ("SELECT", "WITH", "(") for a, b in zip(cursor.tokens, cursor.tokens[1:], strict=False)
+        a.upper == "AS" and b.upper in ("SELECT", "WITH", "(")
+        for a, b in zip(cursor.tokens, cursor.tokens[1:], strict=False)
     )
 
 
@@ -301,6 +359,5 @@ def _table_options(cursor: Cursor, naming: Naming) -> StatementDigest | None:
         cursor.next()
         source = cursor.name()
         if source:
-            done = moved("CREATE TABLE", [naming.full(source)], [naming.full(parts)], "overwrite")
-            return done
+            return moved("CREATE TABLE", [naming.full(source)], [naming.full(parts)], "overwrite")
     return None

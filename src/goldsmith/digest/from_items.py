@@ -14,11 +14,11 @@ from goldsmith.digest.scope import Scope
 from goldsmith.digest.values import ValueKind
 
 if TYPE_CHECKING:
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
     from goldsmith.digest.relations import Ctes
 
 
-def add_item(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> None:
+def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
     """Add one item to the scope."""
     from goldsmith.digest.relations import relation_of
 
@@ -58,7 +58,7 @@ def add_item(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -
         add_join(join, scope, reading, ctes)
 
 
-def _joined_tables(inner: exp.Expression) -> bool:
+def _joined_tables(inner: exp.Expr) -> bool:
     """Whether parentheses hold tables and joins, and not a query."""
     while isinstance(inner, exp.Subquery | exp.Paren):
         if inner.args.get("joins") or inner.args.get("alias"):
@@ -67,12 +67,12 @@ def _joined_tables(inner: exp.Expression) -> bool:
     return isinstance(inner, exp.Table)
 
 
-def _with(node: exp.Expression, ctes: Ctes) -> Ctes:
+def _with(node: exp.Expr, ctes: Ctes) -> Ctes:
     clause = node.args.get("with_")
     return ctes.declare(clause) if isinstance(clause, exp.With) else ctes
 
 
-def _parenthesised(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> None:
+def _parenthesised(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
     """`(a JOIN b ON …)`: its tables belong to the scope around; an alias names them as one."""
     alias, names = _alias(node)
     if alias:
@@ -86,7 +86,7 @@ def _parenthesised(node: exp.Expression, scope: Scope, reading: Reading, ctes: C
         add_join(join, scope, reading, ctes)
 
 
-def _alias(node: exp.Expression) -> tuple[str, list[str]]:
+def _alias(node: exp.Expr) -> tuple[str, list[str]]:
     alias = node.args.get("alias")
     if isinstance(alias, exp.TableAlias):
         return alias.name, [_column_name(column) for column in alias.args.get("columns") or ()]
@@ -95,14 +95,14 @@ def _alias(node: exp.Expression) -> tuple[str, list[str]]:
     return "", []
 
 
-def _column_name(column: exp.Expression) -> str:
+def _column_name(column: exp.Expr) -> str:
     if isinstance(column, exp.ColumnDef):
         return str(column.name).lower()
     return str(column.name) if column.args.get("quoted") else str(column.name).lower()
 
 
 def _table(
-    node: exp.Table, scope: Scope, reading: Reading, ctes: Ctes
+    node: exp.Table, scope: Scope, reading: StatementReading, ctes: Ctes
 ) -> tuple[Relation, str]:
     if node.args.get("rows_from"):
         return _through(node, scope, reading, ctes), ""
@@ -127,31 +127,52 @@ def _table(
 def _named_before(node: exp.Table, scope: Scope) -> bool:
     db = node.text("db").lower()
     return not node.args.get("catalog") and any(
-        entry.alias == db and entry.name.lower() != db or (entry.alias == db and not entry.full)
+        (entry.alias == db and entry.name.lower() != db) or (entry.alias == db and not entry.full)
         for entry in scope.entries
     )
 
 
-def _function(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:
+def _function(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
     """A table function passes the columns of its arguments through."""
-    name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+    name = (
+        node.name
+        if isinstance(node, exp.Anonymous)
+        else node.sql_name()
+        if isinstance(node, exp.Func)
+        else ""
+    ).lower()
     if name in ("identifier", "table"):
         for literal in node.find_all(exp.Literal):
             if literal.is_string:
                 parts = [(part, False) for part in literal.this.split(".")]
                 return reading.table(reading.naming.full(parts))
-    if name in ("openquery", "external_query", "read_parquet", "read_csv", "read_csv_auto", "read_json", "parquet_scan", "read_files", "delta_scan", "iceberg_scan"):
+    if name in (
+        "openquery",
+        "external_query",
+        "read_parquet",
+        "read_csv",
+        "read_csv_auto",
+        "read_json",
+        "parquet_scan",
+        "read_files",
+        "delta_scan",
+        "iceberg_scan",
+    ):
         path = _first_string(node)
-        if path and (is_location(path) or name.startswith(("read_", "parquet_", "delta_", "iceberg_"))):
+        if path and (
+            is_location(path) or name.startswith(("read_", "parquet_", "delta_", "iceberg_"))
+        ):
             return reading.table(path)
-    return Relation([], through=raised(sources_of(node, scope, reading, ctes), ValueKind.EXPRESSION))
+    return Relation(
+        [], through=raised(sources_of(node, scope, reading, ctes), ValueKind.EXPRESSION)
+    )
 
 
-def _first_string(node: exp.Expression) -> str | None:
-    return next((str(l.this) for l in node.find_all(exp.Literal) if l.is_string), None)
+def _first_string(node: exp.Expr) -> str | None:
+    return next((str(text.this) for text in node.find_all(exp.Literal) if text.is_string), None)
 
 
-def _through(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:
+def _through(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
     found = {}
     for child in node.iter_expressions():
         if not isinstance(child, exp.TableAlias | exp.Join | exp.Pivot | exp.Lateral):
@@ -159,7 +180,7 @@ def _through(node: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes) -
     return Relation([], through=found)
 
 
-def _unnest(node: exp.Unnest, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:
+def _unnest(node: exp.Unnest, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
     found = {}
     for expression in node.expressions:
         found.update(sources_of(expression, scope, reading, ctes))
@@ -175,7 +196,7 @@ def _unnest(node: exp.Unnest, scope: Scope, reading: Reading, ctes: Ctes) -> Rel
     return Relation(columns, through=found)
 
 
-def _lateral(node: exp.Lateral, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:
+def _lateral(node: exp.Lateral, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
     from goldsmith.digest.relations import relation_of
 
     inner = node.this
@@ -189,7 +210,7 @@ def _lateral(node: exp.Lateral, scope: Scope, reading: Reading, ctes: Ctes) -> R
 
 
 def values_relation(
-    node: exp.Values, scope: Scope, reading: Reading, ctes: Ctes
+    node: exp.Values, scope: Scope, reading: StatementReading, ctes: Ctes
 ) -> Relation:
     rows = node.expressions
     width = len(rows[0].expressions) if rows and isinstance(rows[0], exp.Tuple) else 1
@@ -203,7 +224,7 @@ def values_relation(
     return Relation(columns)
 
 
-def add_join(join: exp.Join, scope: Scope, reading: Reading, ctes: Ctes) -> None:
+def add_join(join: exp.Join, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
     """Add the item of a join, and note the columns that join."""
     reading.joins = True
     before = len(scope.entries)
@@ -230,7 +251,7 @@ def _shared_names(scope: Scope, before: int) -> list[str]:
     return [c.name for c in scope.entries[-1].relation.columns if c.name.lower() in left]
 
 
-def pivot_scope(pivot: exp.Pivot, scope: Scope, reading: Reading, ctes: Ctes) -> None:
+def pivot_scope(pivot: exp.Pivot, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
     """A pivot over all items so far replaces them by one."""
     from goldsmith.digest.relations import _all_columns
 
@@ -240,7 +261,7 @@ def pivot_scope(pivot: exp.Pivot, scope: Scope, reading: Reading, ctes: Ctes) ->
     scope.add(alias, "", relation.with_names(names))
 
 
-def changed_rows(node: exp.Expression, reading: Reading, ctes: Ctes) -> Relation:
+def changed_rows(node: exp.Expr, reading: StatementReading, ctes: Ctes) -> Relation:
     """The rows a data-changing common table expression returns."""
     from goldsmith.digest.relations import relation_of
 

@@ -1,7 +1,7 @@
 """Template text in SQL (dbt, Jinja, shell and Python placeholders): made parseable, names kept.
 
-`{{ ref('x') }}` becomes x, `{{ source('a', 'b') }}` becomes a.b. Other expressions become an identifier
-that stands for the text. Statements (`{% … %}`) vanish; all branches stay.
+`{{ ref('x') }}` becomes x, `{{ source('a', 'b') }}` becomes a.b. Other expressions become an
+identifier that stands for the text. Statements (`{% … %}`) vanish; all branches stay.
 """
 
 from __future__ import annotations
@@ -13,12 +13,22 @@ _STATEMENT = re.compile(r"\{%-?\s*(\w*)(.*?)(?:-?%\}|\Z)", re.DOTALL)
 _EXPRESSION = re.compile(r"\{\{-?\s*(.*?)\s*(?:-?\}\}|\Z)", re.DOTALL)
 _REF = re.compile(r"""^ref\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"])?.*\)$""", re.DOTALL)
 _SOURCE = re.compile(r"""^source\(\s*['"]([^'"]+)['"]\s*,\s*['"]([^'"]+)['"]\s*\)$""", re.DOTALL)
-_OTHER = re.compile(r"\$\{([^}]*)\}|%\((\w+)\)s|(?<![\w:])\$\((\w+)\)|<([A-Z][A-Z0-9_]+)>(?=[\s.,;)]|$)")
+_OTHER = re.compile(
+    r"\$\{([^}]*)\}|%\((\w+)\)s|(?<![\w:])\$\((\w+)\)|<([A-Z][A-Z0-9_]+)>(?=[\s.,;)]|$)"
+)
 _UNCLOSED = re.compile(r"\{\{(?!.*?\}\})|\{%(?!.*?%\})", re.DOTALL)
 
 
 def has_holes(text: str) -> bool:
-    return "{{" in text or "{%" in text or "{#" in text or "${" in text or "%(" in text or "$(" in text or "<" in text
+    return (
+        "{{" in text
+        or "{%" in text
+        or "{#" in text
+        or "${" in text
+        or "%(" in text
+        or "$(" in text
+        or "<" in text
+    )
 
 
 class Holes:
@@ -55,7 +65,9 @@ class Holes:
         return self._mark(re.sub(r"\s+", " ", inner), match.group())
 
     def _other(self, match: re.Match[str]) -> str:
-        return self._mark(next(group for group in match.groups() if group is not None), match.group())
+        return self._mark(
+            next(group for group in match.groups() if group is not None), match.group()
+        )
 
     def _mark(self, name: str, written: str) -> str:
         mark = "hole_" + re.sub(r"\W+", "_", name).strip("_").lower()

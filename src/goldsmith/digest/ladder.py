@@ -11,7 +11,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import SqlglotError
 
 from goldsmith.digest.dialects import RELATED
-from goldsmith.digest.values import Evidence
+from goldsmith.digest.values import EvidenceClass
 
 # sqlglot logs a warning for each statement it does not understand; the ladder goes on instead.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -26,11 +26,20 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, replacement in (
         (r"\bINSERT\s+OVERWRITE\s+INTO\b", "INSERT OVERWRITE"),
         (r"\bINSERT\s+OVERWRITE\s+(?!TABLE\b|LOCAL\b|DIRECTORY\b)", "INSERT OVERWRITE TABLE "),
-        (r"\bWITH\s+(?:ROW\s+ACCESS|MASKING)\s+POLICY\s+[\w.]+(?:\s+(?:ON|USING))?\s*\([^)]*\)", ""),
+        (
+            r"\bWITH\s+(?:ROW\s+ACCESS|MASKING)\s+POLICY\s+[\w.]+(?:\s+(?:ON|USING))?\s*\([^)]*\)",
+            "",
+        ),
         (r"\b(?:WITH\s+)?TAG\s*\((?:[^()]|\([^)]*\))*\)", ""),
-        (r"\bWITH\s*\(\s*(?:NOLOCK|TABLOCK\w*|HOLDLOCK|ROWLOCK|READ\w+|UPDLOCK|XLOCK|NOWAIT)[^)]*\)", ""),
+        (
+            r"\bWITH\s*\(\s*(?:NOLOCK|TABLOCK\w*|HOLDLOCK|ROWLOCK|READ\w+|UPDLOCK|XLOCK|NOWAIT)[^)]*\)",
+            "",
+        ),
         (r"\bOPTION\s*\([^)]*\)\s*$", ""),
-        (r"^\s*(CREATE\s+(?:OR\s+REPLACE\s+)?)(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+", r"\1"),
+        (
+            r"^\s*(CREATE\s+(?:OR\s+REPLACE\s+)?)(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+",
+            r"\1",
+        ),
         (r"\bCOPY\s+GRANTS\b", ""),
         (r"\.\.\.", " "),
     )
@@ -44,23 +53,23 @@ _HEAD = re.compile(
 _TAIL = re.compile(r"\b(?:WHERE|AND|ON|HAVING|SET|GROUP\s+BY|ORDER\s+BY)\s*$", re.IGNORECASE)
 
 
-def parse(text: str, dialect: str) -> Iterator[tuple[exp.Expression, Evidence, str]]:
+def parse(text: str, dialect: str) -> Iterator[tuple[exp.Expr, EvidenceClass, str]]:
     """Every tree that a rung gives, best first; the caller stops at the first that answers."""
     if len(text) > MOST_CHARACTERS or _too_deep(text):
         return
     tree = _tree(text, dialect)
     if tree is not None:
-        yield tree, Evidence.UNAMBIGUOUS, text
+        yield tree, EvidenceClass.UNAMBIGUOUS, text
     for changed in _rewritten(text):
         tree = _tree(changed, dialect)
         if tree is not None:
-            yield tree, Evidence.UNAMBIGUOUS, changed
+            yield tree, EvidenceClass.UNAMBIGUOUS, changed
             break
     for other in RELATED.get(dialect, ("", "postgres", "snowflake")):
         for version in (text, *_rewritten(text)):
             tree = _tree(version, other)
             if tree is not None:
-                yield tree, Evidence.OTHER_DIALECT, version
+                yield tree, EvidenceClass.OTHER_DIALECT, version
                 break
 
 
@@ -88,11 +97,19 @@ def _rewritten(text: str) -> Iterator[str]:
         yield f"{head.group(1)}{listed} AS {head.group(3)}"
 
 
-def _tree(text: str, dialect: str) -> exp.Expression | None:
+def _tree(text: str, dialect: str) -> exp.Expr | None:
     """The tree of a text, if the grammar reads it as something it understands."""
     try:
         trees = Dialect.get_or_raise(dialect or None).parse(text, error_level=ErrorLevel.IMMEDIATE)
-    except (SqlglotError, RecursionError, ValueError, TypeError, AttributeError, KeyError, IndexError):
+    except (
+        SqlglotError,
+        RecursionError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        IndexError,
+    ):
         return None
     trees = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
     if len(trees) != 1 or isinstance(trees[0], exp.Command):

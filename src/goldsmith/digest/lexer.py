@@ -23,7 +23,9 @@ class Token(NamedTuple):
     end: int
 
 
-_BACKSLASH = frozenset(("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse"))
+_BACKSLASH = frozenset(
+    ("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse")
+)
 _DOUBLE_IS_STRING = frozenset(("mysql", "bigquery", "spark", "databricks", "hive"))
 _HASH_COMMENT = frozenset(("mysql", "bigquery"))
 _SLASH_COMMENT = frozenset(("snowflake", "databricks"))

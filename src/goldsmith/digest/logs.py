@@ -10,8 +10,8 @@ from typing import Any
 from goldsmith.digest.digest import read_text
 from goldsmith.digest.families import moved
 from goldsmith.digest.fingerprint import fingerprint
-from goldsmith.digest.session import Session
-from goldsmith.digest.values import Evidence, StatementDigest
+from goldsmith.digest.session import SqlSession
+from goldsmith.digest.values import EvidenceClass, StatementDigest
 
 _QUERY_KEYS = ("query", "sql", "query_text", "statement", "text")
 
@@ -52,7 +52,11 @@ def records(lines: Iterable[str]) -> Iterator[LogRecord]:
         except ValueError as error:
             yield LogRecord("", number, error=f"the line is no JSON: {error}")
             continue
-        query = next((found[k] for k in _QUERY_KEYS if k in found), None) if isinstance(found, dict) else None
+        query = (
+            next((found[k] for k in _QUERY_KEYS if k in found), None)
+            if isinstance(found, dict)
+            else None
+        )
         if not isinstance(query, str):
             yield LogRecord("", number, error="the line is no JSON object with a query")
             continue
@@ -82,9 +86,10 @@ class LogReader:
         default_db: str | None = None,
         default_schema: str | None = None,
         schema: Mapping[str, Mapping[str, Any]] | None = None,
+        known: tuple[str, ...] = (),
     ) -> None:
-        self._options = (dialect, default_db, default_schema, schema)
-        self._sessions: dict[str | None, Session] = {}
+        self._options = (dialect, default_db, default_schema, schema, known)
+        self._sessions: dict[str | None, SqlSession] = {}
         self._shapes: dict[str, list[StatementDigest]] = {}
 
     def read(self, record: LogRecord, file: str | None = None) -> list[StatementDigest]:
@@ -98,7 +103,7 @@ class LogReader:
             return known
         session = self._sessions.get(record.session)
         if session is None:
-            session = self._sessions[record.session] = Session(*self._options)
+            session = self._sessions[record.session] = SqlSession(*self._options)
         before = (len(session.shapes), len(session.temps), session.naming)
         found = read_text(record.sql, session, file=file)
         session.history.clear()
@@ -107,7 +112,11 @@ class LogReader:
             if "..." in record.sql:
                 statement.notes.append("`...` stands for text that is not known")
         found = _witnessed(found, record)
-        if (len(session.shapes), len(session.temps), session.naming) == before and not session.temps:
+        if (
+            len(session.shapes),
+            len(session.temps),
+            session.naming,
+        ) == before and not session.temps:
             self._shapes[shape] = found
         return found
 
@@ -120,7 +129,7 @@ def _witnessed(found: list[StatementDigest], record: LogRecord) -> list[Statemen
     wrote = {name for s in found for name in s.downstream}
     if not read and not wrote:
         declared = moved("LOG", list(record.upstream), list(record.downstream))
-        declared.evidence = Evidence.DECLARED
+        declared.evidence = EvidenceClass.DECLARED
         declared.sql, declared.line = record.sql, record.line
         declared.notes = [s.error for s in found if s.error]
         return [declared]

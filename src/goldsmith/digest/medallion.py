@@ -64,7 +64,11 @@ def layers_of(digest: Digest) -> dict[str, LayerGuess]:
             found[name] = _guess("gold", "it aggregates, and nothing here reads it")
         elif any(guess.layer in ("silver", "gold") for guess in inputs):
             found[name] = _guess("gold", "it is made from silver datasets")
-        elif statement.joins or statement.write == "merge" or any(g.layer == "bronze" for g in inputs):
+        elif (
+            statement.joins
+            or statement.write == "merge"
+            or any(g.layer == "bronze" for g in inputs)
+        ):
             found[name] = _guess("silver", "it joins, merges or cleans bronze datasets")
         else:
             found[name] = _guess("silver", "it is made from other tables")

@@ -15,7 +15,7 @@ from goldsmith.digest.values import ColumnEdge, RuleSuggestion, StatementDigest
 
 if TYPE_CHECKING:
     from goldsmith.digest.expressions import Value
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
 
 
 class Assigned:
@@ -25,14 +25,14 @@ class Assigned:
         self._target = target
         self._columns: dict[str, ColumnEdge] = {}
 
-    def set(self, name: str, value: Value, node: exp.Expression | None, dialect: str) -> None:
+    def set(self, name: str, value: Value, node: exp.Expr | None, dialect: str) -> None:
         before = self._columns.get(name.lower())
         if before is None:
             self._columns[name.lower()] = ColumnEdge(
                 self._target,
                 name,
                 dict(value.sources),
-                None if node is None else (node, dialect),  # type: ignore[arg-type]
+                None if node is None else (node, dialect),
                 value.type,
                 value.ambiguous,
             )
@@ -44,12 +44,12 @@ class Assigned:
         return list(self._columns.values())
 
 
-def _ctes(tree: exp.Expression) -> Ctes:
+def _ctes(tree: exp.Expr) -> Ctes:
     clause = tree.args.get("with_")
     return Ctes().declare(clause) if isinstance(clause, exp.With) else Ctes()
 
 
-def _set_name(column: exp.Expression) -> str:
+def _set_name(column: exp.Expr) -> str:
     """The column an assignment sets."""
     while isinstance(column, exp.Dot | exp.Bracket):
         column = column.this
@@ -58,7 +58,7 @@ def _set_name(column: exp.Expression) -> str:
     return str(column.name) if quoted else str(column.name).lower()
 
 
-def merge(tree: exp.Merge, reading: Reading, digest: StatementDigest) -> str:
+def merge(tree: exp.Merge, reading: StatementReading, digest: StatementDigest) -> str:
     """MERGE clause by clause; bare names in an INSERT's values belong to the source."""
     ctes = _ctes(tree)
     table = tree.this
@@ -89,7 +89,7 @@ def merge(tree: exp.Merge, reading: Reading, digest: StatementDigest) -> str:
     return target
 
 
-def _own(target: str, reading: Reading) -> Relation:
+def _own(target: str, reading: StatementReading) -> Relation:
     """The target's own relation; reading it for its own update is no upstream."""
     before = dict(reading.reads)
     unknown = reading.unknown_shape
@@ -100,7 +100,7 @@ def _own(target: str, reading: Reading) -> Relation:
     return relation
 
 
-def _keys(condition: exp.Expression, table: exp.Table) -> list[str]:
+def _keys(condition: exp.Expr, table: exp.Table) -> list[str]:
     """The target's columns that a MERGE compares for equality."""
     alias = (table.alias or table.name).lower()
     keys = []
@@ -118,7 +118,7 @@ def _when(
     both: Scope,
     relation: Relation,
     assigned: Assigned,
-    reading: Reading,
+    reading: StatementReading,
     ctes: Ctes,
 ) -> None:
     condition = when.args.get("condition")
@@ -136,12 +136,18 @@ def _when(
         named = then.this.expressions if isinstance(then.this, exp.Tuple) else [then.this]
         for column, cell in zip(named, cells, strict=False):
             inner = cell.this if isinstance(cell, exp.Paren) else cell
-            assigned.set(_set_name(column), value_of(inner, source, reading, ctes), inner, reading.dialect)
-    elif isinstance(then, exp.Var | exp.Star) and str(then.name).upper() in ("*", "INSERT", "UPDATE"):
+            assigned.set(
+                _set_name(column), value_of(inner, source, reading, ctes), inner, reading.dialect
+            )
+    elif isinstance(then, exp.Var | exp.Star) and str(then.name).upper() in (
+        "*",
+        "INSERT",
+        "UPDATE",
+    ):
         _all(relation, assigned, reading)
 
 
-def _all(relation: Relation, assigned: Assigned, reading: Reading) -> None:
+def _all(relation: Relation, assigned: Assigned, reading: StatementReading) -> None:
     """`INSERT *`, `UPDATE SET *`: every source column goes to the column of its name."""
     from goldsmith.digest.expressions import Value
 
@@ -150,12 +156,12 @@ def _all(relation: Relation, assigned: Assigned, reading: Reading) -> None:
 
 
 def _assign(
-    expressions: list[exp.Expression] | exp.Expression,
+    expressions: list[exp.Expr] | exp.Expr,
     source: Scope,
     both: Scope,
     relation: Relation,
     assigned: Assigned,
-    reading: Reading,
+    reading: StatementReading,
     ctes: Ctes,
 ) -> None:
     if isinstance(expressions, exp.Star):
@@ -169,12 +175,14 @@ def _assign(
 
 
 def _one(
-    equal: exp.Expression, scope: Scope, assigned: Assigned, reading: Reading, ctes: Ctes
+    equal: exp.Expr, scope: Scope, assigned: Assigned, reading: StatementReading, ctes: Ctes
 ) -> None:
     """One assignment; `(a, b) = (SELECT x, y …)` sets by position."""
     left, right = equal.this, equal.expression
     if isinstance(left, exp.Tuple | exp.Paren):
-        names = [_set_name(c) for c in (left.expressions if isinstance(left, exp.Tuple) else [left.this])]
+        names = [
+            _set_name(c) for c in (left.expressions if isinstance(left, exp.Tuple) else [left.this])
+        ]
         inner = right.unnest() if isinstance(right, exp.Paren | exp.Subquery) else right
         if isinstance(inner, exp.Query):
             from goldsmith.digest.expressions import Value
@@ -190,7 +198,7 @@ def _one(
     assigned.set(_set_name(left), value_of(right, scope, reading, ctes), right, reading.dialect)
 
 
-def update(tree: exp.Update, reading: Reading, digest: StatementDigest) -> str:
+def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest) -> str:
     """UPDATE with FROM, joins and subqueries; the target may be an alias of a FROM item."""
     ctes = _ctes(tree)
     table = tree.this
@@ -219,7 +227,7 @@ def update(tree: exp.Update, reading: Reading, digest: StatementDigest) -> str:
     return target
 
 
-def _aliased(table: exp.Expression, source: exp.Expression | None) -> exp.Table | None:
+def _aliased(table: exp.Expr, source: exp.Expr | None) -> exp.Table | None:
     """The FROM table that the target names by its alias (T-SQL) or names again."""
     if source is None or not isinstance(table, exp.Table) or table.args.get("db"):
         return None
@@ -231,23 +239,20 @@ def _aliased(table: exp.Expression, source: exp.Expression | None) -> exp.Table 
 
 
 def _named_twice(
-    aliased: exp.Table, source: exp.Expression | None, reading: Reading, target: str
+    aliased: exp.Table, source: exp.Expr | None, reading: StatementReading, target: str
 ) -> bool:
     tables = source.find_all(exp.Table) if source is not None else ()
     named = [t for t in tables if isinstance(t.this, exp.Identifier)]
     return sum(reading.naming.of_table(table) == target for table in named) > 1
 
 
-def delete(tree: exp.Delete, reading: Reading, digest: StatementDigest) -> str | None:
+def delete(tree: exp.Delete, reading: StatementReading, digest: StatementDigest) -> str | None:
     """DELETE, with USING, joins or subqueries in its WHERE."""
     ctes = _ctes(tree)
     table = tree.this
     named = tree.args.get("tables") or ()
     scope = Scope()
-    if named:
-        target_table = _aliased(named[0], tree) or named[0]
-    else:
-        target_table = table
+    target_table = _aliased(named[0], tree) or named[0] if named else table
     if not isinstance(target_table, exp.Table):
         return None
     target = reading.naming.of_table(target_table)
@@ -266,5 +271,3 @@ def delete(tree: exp.Delete, reading: Reading, digest: StatementDigest) -> str |
         reading.use("filter", sources_of(where, scope, reading, ctes, ambiguity=False))
     digest.moves_data = True
     return target
-
-

@@ -6,7 +6,18 @@ from goldsmith.digest.lexer import SYMBOL, Token, tokenize
 from goldsmith.digest.splitter import Piece
 
 _AFTER_SELECT = frozenset(
-    ("WHERE", "GROUP", "HAVING", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE", "LIMIT", "LATERAL", "WINDOW")
+    (
+        "WHERE",
+        "GROUP",
+        "HAVING",
+        "ORDER",
+        "SORT",
+        "CLUSTER",
+        "DISTRIBUTE",
+        "LIMIT",
+        "LATERAL",
+        "WINDOW",
+    )
 )
 
 
@@ -23,7 +34,7 @@ def from_first(found: Piece) -> list[Piece] | None:
     text = found.text
     head = text[: tokens[begin].start]
     source = text[tokens[begin].start : tokens[first].start]
-    starts = [i for i in _all(tokens, "INSERT", first)]
+    starts = _all(tokens, "INSERT", first)
     done = []
     for number, start in enumerate(starts):
         end = starts[number + 1] if number + 1 < len(starts) else len(tokens)
@@ -31,7 +42,9 @@ def from_first(found: Piece) -> list[Piece] | None:
         select = _top_level(part, "SELECT", 0)
         if select is None:
             return None
-        cut = next((i for i in _levels(part, select + 1) if part[i].upper in _AFTER_SELECT), len(part))
+        cut = next(
+            (i for i in _levels(part, select + 1) if part[i].upper in _AFTER_SELECT), len(part)
+        )
         insert = text[part[0].start : part[select].start]
         items = text[part[select].start : part[cut - 1].end]
         rest = text[part[cut].start : part[-1].end] if cut < len(part) else ""

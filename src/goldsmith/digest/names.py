@@ -11,7 +11,20 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 #: Schemes of file locations.
-_SCHEMES = ("s3", "s3a", "s3n", "gs", "gcs", "azure", "abfss", "abfs", "wasbs", "hdfs", "dbfs", "file")
+_SCHEMES = (
+    "s3",
+    "s3a",
+    "s3n",
+    "gs",
+    "gcs",
+    "azure",
+    "abfss",
+    "abfs",
+    "wasbs",
+    "hdfs",
+    "dbfs",
+    "file",
+)
 _FILE_FORMATS = frozenset(("parquet", "json", "csv", "orc", "avro", "text", "delta", "binaryfile"))
 
 

@@ -12,10 +12,10 @@ from goldsmith.digest.scope import Scope
 from goldsmith.digest.values import Sources, ValueKind
 
 if TYPE_CHECKING:
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
 
 
-def pivoted(pivot: exp.Pivot, relation: Relation, reading: Reading) -> Relation:
+def pivoted(pivot: exp.Pivot, relation: Relation, reading: StatementReading) -> Relation:
     """The relation after a pivot."""
     from goldsmith.digest.relations import Ctes
 
@@ -28,7 +28,7 @@ def pivoted(pivot: exp.Pivot, relation: Relation, reading: Reading) -> Relation:
     used: set[str] = set()
     values: list[Sources] = []
     for aggregate in pivot.expressions:
-        found = {root: ValueKind.AGGREGATE for root in _own(aggregate, scope, reading, ctes, used)}
+        found = dict.fromkeys(_own(aggregate, scope, reading, ctes, used), ValueKind.AGGREGATE)
         values.append(found)
     for field in pivot.args.get("fields") or ():
         if isinstance(field, exp.In):
@@ -46,7 +46,9 @@ def _plain(name: str) -> str:
     return name.strip("'").lower()
 
 
-def _own(node: exp.Expression, scope: Scope, reading: Reading, ctes: object, used: set[str]) -> Sources:
+def _own(
+    node: exp.Expr, scope: Scope, reading: StatementReading, ctes: object, used: set[str]
+) -> Sources:
     for column in node.find_all(exp.Column):
         column.set("table", None)
         used.add(column.name.lower())
@@ -54,7 +56,7 @@ def _own(node: exp.Expression, scope: Scope, reading: Reading, ctes: object, use
 
 
 def _unpivoted(
-    pivot: exp.Pivot, relation: Relation, scope: Scope, reading: Reading, ctes: object
+    pivot: exp.Pivot, relation: Relation, scope: Scope, reading: StatementReading, ctes: object
 ) -> Relation:
     used: set[str] = set()
     added: list[OutColumn] = []

@@ -12,7 +12,7 @@ from goldsmith.digest.values import Root, RuleSuggestion, Sources
 Shapes = Mapping[str, Mapping[str, Any]]
 
 
-class Reading:
+class StatementReading:
     """The surroundings of a statement, and the tables and columns it uses."""
 
     __slots__ = (
@@ -70,4 +70,3 @@ class Reading:
         found = self.indirect.setdefault(kind, {})
         for root in sources:
             found[root] = None
-

@@ -22,7 +22,7 @@ class OutColumn:
         self,
         name: str,
         sources: Sources,
-        expression: exp.Expression | None = None,
+        expression: exp.Expr | None = None,
         type: str | None = None,
         ambiguous: tuple[tuple[str, tuple[str, ...]], ...] = (),
     ) -> None:
@@ -90,13 +90,13 @@ class Relation:
         if not names:
             return self
         if self.through is not None and not self.columns:
-            return Relation([OutColumn(name, dict(self.through)) for name in names], (), self.through)
+            return Relation(
+                [OutColumn(name, dict(self.through)) for name in names], (), self.through
+            )
         if any(column.name == STAR for column in self.columns[: len(names)]):
-            roots = {root: ValueKind.EXPRESSION for root in _roots(self.columns)}
+            roots = dict.fromkeys(_roots(self.columns), ValueKind.EXPRESSION)
             return Relation([OutColumn(name, roots) for name in names])
-        renamed = [
-            column.renamed(name) for column, name in zip(self.columns, names, strict=False)
-        ]
+        renamed = [column.renamed(name) for column, name in zip(self.columns, names, strict=False)]
         extra = [OutColumn(name, {}) for name in names[len(self.columns) :]]
         return Relation([*renamed, *extra, *self.columns[len(names) :]], self.open, self.through)
 

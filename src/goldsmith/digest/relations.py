@@ -15,13 +15,15 @@ from goldsmith.digest.expressions import sources_of, value_of
 from goldsmith.digest.relation import STAR, OutColumn, Relation, united
 from goldsmith.digest.scope import Scope
 from goldsmith.digest.suggest import note_rules
-from goldsmith.digest.values import ValueKind
+from goldsmith.digest.values import Sources
 
 if TYPE_CHECKING:
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
 
 #: Dialects where a select list may use its own earlier aliases.
-LATERAL_ALIASES = frozenset(("redshift", "snowflake", "databricks", "spark", "bigquery", "teradata", "duckdb", "clickhouse"))
+LATERAL_ALIASES = frozenset(
+    ("redshift", "snowflake", "databricks", "spark", "bigquery", "teradata", "duckdb", "clickhouse")
+)
 _MOST_ROUNDS = 12
 
 
@@ -41,7 +43,11 @@ class Ctes:
         scope = self
         for cte in clause.expressions:
             following = Ctes(scope)
-            following._nodes[cte.alias.lower()] = (cte, recursive, following if recursive else scope)
+            following._nodes[cte.alias.lower()] = (
+                cte,
+                recursive,
+                following if recursive else scope,
+            )
             scope = following
         return scope
 
@@ -50,7 +56,7 @@ class Ctes:
         bound._ready[name.lower()] = relation
         return bound
 
-    def get(self, name: str, reading: Reading, outer: Scope | None) -> Relation | None:
+    def get(self, name: str, reading: StatementReading, outer: Scope | None) -> Relation | None:
         level: Ctes | None = self
         key = name.lower()
         while level is not None:
@@ -74,7 +80,7 @@ class Ctes:
 
 
 def _read_cte(
-    node: exp.CTE, reading: Reading, inside: Ctes, before: Ctes | None, outer: Scope | None
+    node: exp.CTE, reading: StatementReading, inside: Ctes, before: Ctes | None, outer: Scope | None
 ) -> Relation:
     names = [column.name for column in node.args["alias"].args.get("columns") or ()]
     query = node.this
@@ -99,7 +105,7 @@ def _read_cte(
     return relation
 
 
-def _names_itself(query: exp.Expression, name: str) -> bool:
+def _names_itself(query: exp.Expr, name: str) -> bool:
     wanted = name.lower()
     return any(
         table.name.lower() == wanted and not table.args.get("db")
@@ -107,10 +113,10 @@ def _names_itself(query: exp.Expression, name: str) -> bool:
     )
 
 
-def _branches(query: exp.Expression) -> list[exp.Expression]:
+def _branches(query: exp.Expr) -> list[exp.Expr]:
     """The queries of a chain of set operations, first to last."""
-    found: list[exp.Expression] = []
-    waiting: list[exp.Expression] = [query]
+    found: list[exp.Expr] = []
+    waiting: list[exp.Expr] = [query]
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Subquery) and not node.args.get("alias") and _plain(node):
@@ -127,7 +133,7 @@ def _plain(node: exp.Subquery) -> bool:
 
 
 def relation_of(
-    query: exp.Expression, reading: Reading, ctes: Ctes | None = None, outer: Scope | None = None
+    query: exp.Expr, reading: StatementReading, ctes: Ctes | None = None, outer: Scope | None = None
 ) -> Relation:
     """The relation of any query."""
     ctes = ctes if ctes is not None else Ctes()
@@ -136,7 +142,7 @@ def relation_of(
         ctes = ctes.declare(clause)
     if isinstance(query, exp.SetOperation):
         branches = [query.this, query.expression] if clause else _branches(query)
-        parts: list[exp.Expression] = []
+        parts: list[exp.Expr] = []
         for branch in branches:
             parts += _branches(branch) if clause else [branch]
         relation = united(
@@ -169,14 +175,16 @@ def relation_of(
     return relation
 
 
-def _mention(ctes: Ctes, reading: Reading) -> None:
+def _mention(ctes: Ctes, reading: StatementReading) -> None:
     for node in ctes.unused():
         for table in node.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier):
                 reading.mentioned[reading.naming.of_table(table)] = None
 
 
-def _select(query: exp.Select, reading: Reading, ctes: Ctes, outer: Scope | None) -> Relation:
+def _select(
+    query: exp.Select, reading: StatementReading, ctes: Ctes, outer: Scope | None
+) -> Relation:
     scope = Scope(outer)
     source = query.args.get("from_")
     if source is not None:
@@ -193,7 +201,7 @@ def _select(query: exp.Select, reading: Reading, ctes: Ctes, outer: Scope | None
     return relation
 
 
-def _projected(query: exp.Select, scope: Scope, reading: Reading, ctes: Ctes) -> Relation:
+def _projected(query: exp.Select, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
     lateral = reading.dialect in LATERAL_ALIASES
     columns: list[OutColumn] = []
     opened: dict[str, None] = {}
@@ -221,7 +229,7 @@ def _projected(query: exp.Select, scope: Scope, reading: Reading, ctes: Ctes) ->
     return Relation(columns, tuple(opened))
 
 
-def _name_of(projection: exp.Expression, inner: exp.Expression, reading: Reading) -> str:
+def _name_of(projection: exp.Expr, inner: exp.Expr, reading: StatementReading) -> str:
     if isinstance(projection, exp.Alias):
         alias = projection.args["alias"]
         quoted = isinstance(alias, exp.Identifier) and alias.args.get("quoted")
@@ -231,7 +239,11 @@ def _name_of(projection: exp.Expression, inner: exp.Expression, reading: Reading
         return str(inner.name) if quoted else str(inner.name).lower()
     if isinstance(inner, exp.Dot):
         return str(inner.name).lower()
-    if isinstance(inner, exp.EQ) and isinstance(inner.this, exp.Column) and reading.dialect == "tsql":
+    if (
+        isinstance(inner, exp.EQ)
+        and isinstance(inner.this, exp.Column)
+        and reading.dialect == "tsql"
+    ):
         return str(inner.this.name).lower()
     written = select_text.of(projection, reading)
     if isinstance(inner, exp.Cast) and isinstance(inner.this, exp.Column) and "::" in written:
@@ -239,7 +251,7 @@ def _name_of(projection: exp.Expression, inner: exp.Expression, reading: Reading
     return written
 
 
-def _star_of(projection: exp.Expression) -> exp.Star | None:
+def _star_of(projection: exp.Expr) -> exp.Star | None:
     if isinstance(projection, exp.Star):
         return projection
     if isinstance(projection, exp.Column) and isinstance(projection.this, exp.Star):
@@ -248,7 +260,7 @@ def _star_of(projection: exp.Expression) -> exp.Star | None:
 
 
 def _starred(
-    projection: exp.Expression, star: exp.Star, scope: Scope, reading: Reading, ctes: Ctes
+    projection: exp.Expr, star: exp.Star, scope: Scope, reading: StatementReading, ctes: Ctes
 ) -> tuple[list[OutColumn], tuple[str, ...]]:
     if isinstance(projection, exp.Column) and projection.args.get("table"):
         qualifier = ".".join(part.name for part in projection.parts[:-1])
@@ -304,7 +316,7 @@ def _all_columns(scope: Scope) -> Relation:
 
 
 def _uses(
-    query: exp.Select, scope: Scope, reading: Reading, ctes: Ctes, relation: Relation
+    query: exp.Select, scope: Scope, reading: StatementReading, ctes: Ctes, relation: Relation
 ) -> None:
     """Note filter, group and sort columns; read the subqueries in these clauses."""
     for key in ("where", "prewhere", "having", "qualify"):
@@ -321,8 +333,8 @@ def _uses(
 
 
 def _sort(
-    query: exp.Expression,
-    reading: Reading,
+    query: exp.Expr,
+    reading: StatementReading,
     ctes: Ctes,
     relation: Relation,
     scope: Scope | None = None,
@@ -335,9 +347,9 @@ def _sort(
 
 
 def _sources(
-    clause: exp.Expression, scope: Scope, reading: Reading, ctes: Ctes, relation: Relation
-) -> dict[object, ValueKind]:
+    clause: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes, relation: Relation
+) -> Sources:
     """The columns of a clause, which may also name columns of the select list."""
     inner = Scope(scope)
     inner.aliases = relation.by_name
-    return sources_of(clause, inner, reading, ctes, ambiguity=False)  # type: ignore[return-value]
+    return sources_of(clause, inner, reading, ctes, ambiguity=False)

@@ -40,21 +40,28 @@ class Scope:
         """The column of a named table; None if no table here has that name."""
         wanted = qualifier.lower()
         short = wanted.rpartition(".")[2]
-        for match in (
-            lambda entry: entry.alias == wanted,
-            lambda entry: entry.full == wanted or entry.full.endswith("." + wanted),
-            lambda entry: "." in wanted and not entry.full and entry.alias == short,
-            lambda entry: "." in wanted and entry.alias == short and wanted.endswith(entry.full),
-        ):
-            found = [entry for entry in self.entries if match(entry)]
-            if found:
-                entry = found[0]
-                column = entry.relation.find(name)
-                if column is None and entry.full:
-                    # The shape is older than the table: a qualified column is still its own.
-                    column = OutColumn(name, {Root(entry.name, name): ValueKind.IDENTITY})
-                return column or OutColumn(name, {})
+        entry = self._named(wanted, short)
+        if entry is not None:
+            column = entry.relation.find(name)
+            if column is None and entry.full:
+                # The shape is older than the table: a qualified column is still its own.
+                column = OutColumn(name, {Root(entry.name, name): ValueKind.IDENTITY})
+            return column or OutColumn(name, {})
         return self.parent.qualified(qualifier, name) if self.parent else None
+
+    def _named(self, wanted: str, short: str) -> ScopeEntry | None:
+        """The entry a qualifier names: by alias, by full name, by the end of either."""
+        for entry in self.entries:
+            if entry.alias == wanted:
+                return entry
+        for entry in self.entries:
+            if entry.full == wanted or entry.full.endswith("." + wanted):
+                return entry
+        if "." in wanted:
+            for entry in self.entries:
+                if entry.alias == short and (not entry.full or wanted.endswith(entry.full)):
+                    return entry
+        return None
 
     def bare(self, name: str) -> OutColumn | None:
         """The column of an unqualified name; several candidates give an ambiguous column."""

@@ -10,13 +10,15 @@ from goldsmith.digest.lexer import SYMBOL, WORD, Token, tokenize
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
 
-_ENDS = frozenset(("FROM", "INTO", "WHERE", "UNION", "GROUP", "ORDER", "LIMIT", "HAVING", "LATERAL"))
+_ENDS = frozenset(
+    ("FROM", "INTO", "WHERE", "UNION", "GROUP", "ORDER", "LIMIT", "HAVING", "LATERAL")
+)
 _OPENS = frozenset(("SELECT", "DISTINCT", "ALL"))
 
 
-def of(projection: exp.Expression, reading: Reading) -> str:
+def of(projection: exp.Expr, reading: StatementReading) -> str:
     """The written text in one line and lower case; sqlglot's where positions are missing."""
     from sqlglot import exp
 

@@ -1,8 +1,8 @@
-"""Statements in order: temporary tables are looked through, defaults and names change on the way."""
+"""Statements in order: temporary tables are looked through; defaults and names change."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from goldsmith.digest.dialects import TWO_LEVELS
@@ -16,7 +16,7 @@ from goldsmith.digest.values import ColumnEdge, Digest, StatementDigest
 _MOST_LEVELS = 5
 
 
-class Session:
+class SqlSession:
     """Reads statements one after another and remembers what later ones need."""
 
     def __init__(
@@ -25,14 +25,17 @@ class Session:
         default_db: str | None = None,
         default_schema: str | None = None,
         schema: Mapping[str, Mapping[str, Any]] | None = None,
+        known: Iterable[str] = (),
     ) -> None:
         self.dialect = dialect
         self._db, self._schema = default_db, default_schema
-        self._ids = tuple(schema or ())
+        self._ids = (*(schema or ()), *known)
         self.naming = Naming(dialect, default_db, default_schema, self._ids)
         self.shapes: dict[str, dict[str, Any]] = {}
         for name, columns in (schema or {}).items():
-            self.shapes[self.naming.full([(p, True) for p in name.split(".")]).lower()] = dict(columns)
+            self.shapes[self.naming.full([(p, True) for p in name.split(".")]).lower()] = dict(
+                columns
+            )
         self.temps: dict[str, Relation] = {}
         #: Tables created here, with the names they have now.
         self.created: dict[str, StatementDigest] = {}
@@ -108,7 +111,9 @@ class Session:
             else:
                 column.sources = {**column.sources, **edge.sources}
         if any(edge.column == "*" for edge in outcome.digest.columns):
-            tables = [root.table for e in outcome.digest.columns for root in e.sources if e.column == "*"]
+            tables = [
+                root.table for e in outcome.digest.columns for root in e.sources if e.column == "*"
+            ]
             temp.open = tuple(dict.fromkeys((*temp.open, *tables)))
         temp.read_from = tuple(dict.fromkeys((*temp.read_from, *outcome.digest.upstream)))
 
@@ -129,20 +134,17 @@ class Session:
     def _rename(self, old: str, new: str) -> None:
         """A finished table takes another name: its edges move with it."""
         source, target = old.lower(), new.lower()
-        for found in (self.shapes, self.temps):
-            if source in found:
-                found[target] = found.pop(source)  # type: ignore[index]
+        if source in self.shapes:
+            self.shapes[target] = self.shapes.pop(source)
+        if source in self.temps:
+            self.temps[target] = self.temps.pop(source)
         if source in self.created:
             self.created[target] = self.created.pop(source)
         renamed(self.history, old, new)
 
     def _swap(self, first: str, second: str) -> None:
-        for found in (self.shapes, self.temps):
-            a, b = found.pop(first.lower(), None), found.pop(second.lower(), None)
-            if b is not None:
-                found[first.lower()] = b  # type: ignore[index]
-            if a is not None:
-                found[second.lower()] = a  # type: ignore[index]
+        _exchange(self.shapes, first.lower(), second.lower())
+        _exchange(self.temps, first.lower(), second.lower())
 
     def _drop(self, name: str) -> None:
         key = name.lower()
@@ -150,6 +152,14 @@ class Session:
             self.dropped.add(key)
         self.temps.pop(key, None)
         self.shapes.pop(key, None)
+
+
+def _exchange(found: dict[str, Any], first: str, second: str) -> None:
+    a, b = found.pop(first, None), found.pop(second, None)
+    if b is not None:
+        found[first] = b
+    if a is not None:
+        found[second] = a
 
 
 def _shaped(shape: Mapping[str, Any]) -> Relation:
@@ -169,14 +179,9 @@ def renamed(history: list[StatementDigest], old: str, new: str) -> None:
                 edge.table = new
 
 
-def combine(statements: list[StatementDigest], session: Session | None = None) -> Digest:
+def combine(statements: list[StatementDigest], session: SqlSession | None = None) -> Digest:
     """One answer for a script: temporary tables and dropped work tables are looked through."""
-    hidden = {
-        name
-        for digest in statements
-        if digest.temporary
-        for name in digest.downstream
-    }
+    hidden = {name for digest in statements if digest.temporary for name in digest.downstream}
     if len([d for d in statements if d.upstream or d.downstream]) == 1:
         hidden = set()
     if session is not None:
@@ -200,10 +205,16 @@ def combine(statements: list[StatementDigest], session: Session | None = None) -
                 continue
             key = (edge.table, edge.column.lower())
             if edge.table is None or key not in columns:
-                columns[key if edge.table is not None else (None, f"{len(columns)}\0{edge.column}")] = edge
+                columns[
+                    key if edge.table is not None else (None, f"{len(columns)}\0{edge.column}")
+                ] = edge
             else:
                 columns[key] = ColumnEdge(
-                    edge.table, edge.column, {**columns[key].sources, **edge.sources}, edge.expression, edge.type
+                    edge.table,
+                    edge.column,
+                    {**columns[key].sources, **edge.sources},
+                    edge.expression,
+                    edge.type,
                 )
     return Digest(statements, list(upstream), list(downstream), list(edges), list(columns.values()))
 

@@ -7,27 +7,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from goldsmith.digest.cursor import Cursor
+from goldsmith.digest.keywords import CONTINUING, CONTROL, DATA_VERBS, FRESH_VERBS
 from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, tokenize
 
-#: Words that begin a statement that moves or changes data.
-DATA_VERBS = frozenset(
-    "SELECT INSERT UPDATE DELETE MERGE WITH CREATE COPY UNLOAD LOAD EXPORT TRUNCATE ALTER DROP USE "
-    "EXECUTE EXEC CALL REPLACE BULK UPSERT FROM RENAME TABLE VALUES PUT GET IMPORT EXCHANGE REFRESH".split()
-)
 _OPENED = frozenset(("PROCEDURE", "PROC", "TRIGGER", "PACKAGE", "TASK", "EVENT"))
-_CONTROL = frozenset(
-    "BEGIN END ELSE THEN LOOP DO REPEAT EXCEPTION TRY CATCH DECLARE AS IS ATOMIC RETURN GO "
-    "ELSEIF ELSIF WHILE IF FOR WHEN SET LET AND UNTIL".split()
-)
-#: Verbs that begin a new statement on a new line where semicolons are left out.
-_FRESH = frozenset(
-    "INSERT UPDATE DELETE MERGE CREATE DROP TRUNCATE EXEC EXECUTE DECLARE SELECT WITH IF BEGIN END "
-    "PRINT USE ALTER WHILE SET RETURN COMMIT ROLLBACK RAISERROR THROW FETCH OPEN CLOSE DEALLOCATE BULK".split()
-)
-_JOINING = frozenset(
-    "UNION ALL EXCEPT INTERSECT AS THEN ( , IN EXISTS ON INTO FROM = AND OR NOT DISTINCT FOR ANY "
-    "SOME BY INSERT WITH AFTER BEFORE OF INSTEAD MINUS RETURN ELSE".split()
-)
 
 
 class Piece(NamedTuple):
@@ -86,7 +69,11 @@ def _alone(token: Token, text: str) -> bool:
 
 def piece(tokens: list[Token], text: str) -> Piece:
     start, end = tokens[0].start, tokens[-1].end
-    return Piece(text[start:end], [t._replace(start=t.start - start, end=t.end - start) for t in tokens] if start else tokens, start)
+    return Piece(
+        text[start:end],
+        [t._replace(start=t.start - start, end=t.end - start) for t in tokens] if start else tokens,
+        start,
+    )
 
 
 def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
@@ -98,15 +85,21 @@ def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
         if kind in _OPENED or kind == "FUNCTION":
             yield from _body(tokens, text, dialect, function=kind == "FUNCTION")
             return
-    if head == "DO" or (head == "EXECUTE" and cursor.peek(1).upper == "IMMEDIATE" and cursor.peek(2).kind == DOLLAR):
+    if head == "DO" or (
+        head == "EXECUTE" and cursor.peek(1).upper == "IMMEDIATE" and cursor.peek(2).kind == DOLLAR
+    ):
         for token in tokens:
             if token.kind == DOLLAR:
                 yield from split(token.value, dialect)
         return
-    if head == "BEGIN" and len(tokens) > 1 and cursor.peek(1).upper not in ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ"):
+    if (
+        head == "BEGIN"
+        and len(tokens) > 1
+        and cursor.peek(1).upper not in ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ")
+    ):
         yield from _steps(tokens, text, dialect)
         return
-    if head in _CONTROL and head not in ("SET",) or head == "EXPLAIN":
+    if (head in CONTROL and head not in ("SET",)) or head == "EXPLAIN":
         yield from _steps(tokens, text, dialect)
         return
     if dialect == "tsql":
@@ -118,7 +111,20 @@ def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
 def _created_kind(tokens: list[Token]) -> str:
     for token in tokens[1:8]:
         if token.kind == WORD and token.upper not in (
-            "OR REPLACE ALTER EDITIONABLE NONEDITIONABLE SECURE TEMP TEMPORARY IF NOT EXISTS DEFINER".split()
+            [
+                "OR",
+                "REPLACE",
+                "ALTER",
+                "EDITIONABLE",
+                "NONEDITIONABLE",
+                "SECURE",
+                "TEMP",
+                "TEMPORARY",
+                "IF",
+                "NOT",
+                "EXISTS",
+                "DEFINER",
+            ]
         ):
             return token.upper
     return ""
@@ -145,7 +151,16 @@ def _foreign(tokens: list[Token]) -> bool:
     """Whether a body is written in another language."""
     for index, token in enumerate(tokens[:-1]):
         if token.upper == "LANGUAGE":
-            return tokens[index + 1].upper in ("JAVASCRIPT", "PYTHON", "JAVA", "SCALA", "JS", "PLPYTHONU", "PLPERL", "C")
+            return tokens[index + 1].upper in (
+                "JAVASCRIPT",
+                "PYTHON",
+                "JAVA",
+                "SCALA",
+                "JS",
+                "PLPYTHONU",
+                "PLPERL",
+                "C",
+            )
     return False
 
 
@@ -167,7 +182,11 @@ def _body_start(tokens: list[Token]) -> int | None:
                 following in DATA_VERBS or following in ("BEGIN", "DECLARE", "SET", "IF")
             ):
                 return index + 1
-            if token.upper in ("AS", "IS") and index + 1 < len(tokens) and following not in ("CALLER", "OWNER"):
+            if (
+                token.upper in ("AS", "IS")
+                and index + 1 < len(tokens)
+                and following not in ("CALLER", "OWNER")
+            ):
                 rest = [t.upper for t in tokens[index + 1 :]]
                 if "BEGIN" in rest:
                     return index + 1 + rest.index("BEGIN")
@@ -177,7 +196,7 @@ def _body_start(tokens: list[Token]) -> int | None:
 
 
 def _steps(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
-    """Strip control words from the front, then cut where a new line begins a new statement."""
+    """Strip control uppers from the front, then cut where a new line begins a new statement."""
     index, depth = 0, 0
     while index < len(tokens):
         token = tokens[index]
@@ -187,9 +206,17 @@ def _steps(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
             depth -= 1
         elif depth <= 0 and token.kind == WORD and token.upper in DATA_VERBS:
             before = tokens[index - 1].upper if index else ""
-            if not (before == "FOR" and token.upper != "SELECT") and before not in ("CURSOR", "END"):
+            if not (before == "FOR" and token.upper != "SELECT") and before not in (
+                "CURSOR",
+                "END",
+            ):
                 break
-        elif depth > 0 and token.upper == "SELECT" and tokens[index - 1].value == "(" and _in_loop(tokens, index):
+        elif (
+            depth > 0
+            and token.upper == "SELECT"
+            and tokens[index - 1].value == "("
+            and _in_loop(tokens, index)
+        ):
             # `FOR row IN (SELECT …) LOOP`, `IF EXISTS (SELECT …)`: a query of its own.
             cursor = Cursor(tokens, index - 1)
             inside = cursor.skip_group()
@@ -215,7 +242,7 @@ def _fresh_lines(tokens: list[Token], text: str) -> Iterator[Piece]:
         token = tokens[index]
         if token.kind == SYMBOL:
             depth += 1 if token.value == "(" else -1 if token.value == ")" else 0
-        if index == begin or depth > 0 or token.kind != WORD or token.upper not in _FRESH:
+        if index == begin or depth > 0 or token.kind != WORD or token.upper not in FRESH_VERBS:
             continue
         if _continues(tokens, begin, index) or not _new_line(tokens, index, text):
             continue
@@ -228,14 +255,18 @@ def _stripped(tokens: list[Token], text: str) -> Iterator[Piece]:
     if not tokens:
         return
     head = tokens[0].upper
-    if head in _CONTROL and head != "SET":
+    if head in CONTROL and head != "SET":
         rest = list(tokens)
         while rest and rest[0].upper not in DATA_VERBS:
             rest.pop(0)
         if rest:
             yield piece(rest, text)
         return
-    while len(tokens) > 1 and tokens[-1].upper in ("END", "BEGIN", "ELSE", "TRY", "CATCH") and not _has_case(tokens):
+    while (
+        len(tokens) > 1
+        and tokens[-1].upper in ("END", "BEGIN", "ELSE", "TRY", "CATCH")
+        and not _has_case(tokens)
+    ):
         tokens = tokens[:-1]
     yield piece(tokens, text)
 
@@ -253,40 +284,46 @@ def _new_line(tokens: list[Token], index: int, text: str) -> bool:
 def _continues(tokens: list[Token], begin: int, index: int) -> bool:
     """Whether the verb at an index belongs to the statement that began before."""
     upper, before = tokens[index].upper, tokens[index - 1].upper
-    if before in _JOINING or tokens[index - 1].value in ("(", ",", "="):
+    if before in CONTINUING or tokens[index - 1].value in ("(", ",", "="):
         return True
     head = tokens[begin].upper
-    words = {t.upper for t in tokens[begin:index]}
+    uppers = {t.upper for t in tokens[begin:index]}
     if upper == "END":
-        return "CASE" in words
+        return "CASE" in uppers
     if upper == "SELECT":
         if head == "INSERT":
-            return not words & {"SELECT", "VALUES", "EXEC", "EXECUTE"} or "WITH" in words and "SELECT" not in _flat(tokens[begin:index])
+            return not uppers & {"SELECT", "VALUES", "EXEC", "EXECUTE"} or (
+                "WITH" in uppers and "SELECT" not in _flat(tokens[begin:index])
+            )
         if head == "WITH":
-            return not ({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"} & _flat(tokens[begin:index]))
-        return head in ("CREATE", "DECLARE") and "SELECT" not in words
+            return not (
+                {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"} & _flat(tokens[begin:index])
+            )
+        return head in ("CREATE", "DECLARE") and "SELECT" not in uppers
     if upper in ("INSERT", "UPDATE", "DELETE", "MERGE"):
         if head == "WITH":
-            return not ({"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"} & _flat(tokens[begin:index]))
+            return not (
+                {"SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"} & _flat(tokens[begin:index])
+            )
         return head == "MERGE" and before in ("THEN",)
     if upper == "SET":
         flat = _flat(tokens[begin:index])
         return bool({"UPDATE", "MERGE", "ALTER"} & flat) and "SET" not in flat
     if upper == "WITH":
-        return head in ("CREATE", "INSERT", "ALTER", "BULK", "COPY") and "SELECT" not in words
+        return head in ("CREATE", "INSERT", "ALTER", "BULK", "COPY") and "SELECT" not in uppers
     if upper in ("EXEC", "EXECUTE"):
-        return head == "INSERT" and "SELECT" not in words
+        return head == "INSERT" and "SELECT" not in uppers
     if upper in ("DROP", "ALTER"):
         return head == "ALTER"
     return False
 
 
 def _flat(tokens: list[Token]) -> set[str]:
-    """The words outside parentheses."""
-    depth, words = 0, set[str]()
+    """The uppers outside parentheses."""
+    depth, uppers = 0, set[str]()
     for token in tokens:
         if token.kind == SYMBOL:
             depth += 1 if token.value == "(" else -1 if token.value == ")" else 0
         elif depth == 0:
-            words.add(token.upper)
-    return words
+            uppers.add(token.upper)
+    return uppers

@@ -8,15 +8,16 @@ from typing import Any
 from goldsmith.digest.alterations import Effect, read_alteration
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.families import read_family
+from goldsmith.digest.keywords import DATA_VERBS
 from goldsmith.digest.ladder import parse
 from goldsmith.digest.lexer import DOLLAR, STRING, Token
 from goldsmith.digest.multi_insert import from_first
 from goldsmith.digest.names import Naming
-from goldsmith.digest.reading import Reading
+from goldsmith.digest.reading import StatementReading
 from goldsmith.digest.relation import Relation
-from goldsmith.digest.splitter import DATA_VERBS, Piece, piece, split
+from goldsmith.digest.splitter import Piece, piece, split
 from goldsmith.digest.token_reader import read_tokens
-from goldsmith.digest.values import Evidence, StatementDigest
+from goldsmith.digest.values import EvidenceClass, StatementDigest
 from goldsmith.digest.writes import Written, read_tree
 
 
@@ -25,7 +26,9 @@ class Known:
 
     __slots__ = ("naming", "shapes", "temps")
 
-    def __init__(self, naming: Naming, shapes: dict[str, dict[str, Any]], temps: Mapping[str, Relation]) -> None:
+    def __init__(
+        self, naming: Naming, shapes: dict[str, dict[str, Any]], temps: Mapping[str, Relation]
+    ) -> None:
         self.naming = naming
         self.shapes = shapes
         self.temps = temps
@@ -36,7 +39,13 @@ class Outcome:
 
     __slots__ = ("digest", "effect", "inner", "written")
 
-    def __init__(self, digest: StatementDigest, effect: Effect | None = None, written: Written | None = None, inner: list[Piece] | None = None) -> None:
+    def __init__(
+        self,
+        digest: StatementDigest,
+        effect: Effect | None = None,
+        written: Written | None = None,
+        inner: list[Piece] | None = None,
+    ) -> None:
         self.digest = digest
         self.effect = effect
         self.written = written
@@ -80,10 +89,17 @@ def _query(tokens: list[Token], found: Piece, known: Known) -> StatementDigest:
 def _parsed(found: Piece, known: Known) -> Outcome:
     first: Outcome | None = None
     for tree, evidence, text in parse(found.text, known.naming.dialect):
-        reading = Reading(known.naming, known.shapes, known.temps, text)
+        reading = StatementReading(known.naming, known.shapes, known.temps, text)
         try:
             written = read_tree(tree, reading)
-        except (RecursionError, AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
+        except (
+            RecursionError,
+            AttributeError,
+            KeyError,
+            TypeError,
+            ValueError,
+            IndexError,
+        ) as error:
             first = first or _by_tokens(found, known, f"{type(error).__name__}: {error}")
             continue
         if written is None:
@@ -99,12 +115,12 @@ def _parsed(found: Piece, known: Known) -> Outcome:
     return _by_tokens(found, known, None)
 
 
-def _evidence(rung: Evidence, reading: Reading) -> Evidence:
-    if rung is not Evidence.UNAMBIGUOUS:
+def _evidence(rung: EvidenceClass, reading: StatementReading) -> EvidenceClass:
+    if rung is not EvidenceClass.UNAMBIGUOUS:
         return rung
     if reading.ambiguous:
-        return Evidence.AMBIGUOUS
-    return Evidence.UNAMBIGUOUS if reading.unknown_shape else Evidence.ALL_SHAPES
+        return EvidenceClass.AMBIGUOUS
+    return EvidenceClass.UNAMBIGUOUS if reading.unknown_shape else EvidenceClass.ALL_SHAPES
 
 
 def _names_tables(tokens: list[Token]) -> bool:
@@ -117,12 +133,14 @@ def _by_tokens(found: Piece, known: Known, reason: str | None) -> Outcome:
     if tokens_only(found.tokens):
         digest.moves_data = True
         if not digest.upstream and not digest.downstream:
-            digest.evidence = Evidence.NONE
+            digest.evidence = EvidenceClass.NONE
             digest.error = "no grammar reads the statement, and its words name no table"
         else:
-            digest.notes.append("read from its words: no grammar reads it, so columns are not known")
+            digest.notes.append(
+                "read from its words: no grammar reads it, so columns are not known"
+            )
     elif not digest.upstream and not digest.downstream:
-        digest.evidence = Evidence.NONE
+        digest.evidence = EvidenceClass.NONE
         digest.error = f"'{found.tokens[0].value[:40]}' begins no statement that is known"
     if reason:
         digest.notes.append(reason)
@@ -146,13 +164,17 @@ def _dynamic(tokens: list[Token], dialect: str) -> Outcome | None:
     cursor.accept("(")
     if cursor.peek().kind in (STRING, DOLLAR) and head != "CALL":
         text = cursor.next().value
-        whole = cursor.over or cursor.peek().value in (")", ",", ";") or cursor.peek().upper in ("USING", "INTO", "WITH")
+        whole = (
+            cursor.over
+            or cursor.peek().value in (")", ",", ";")
+            or cursor.peek().upper in ("USING", "INTO", "WITH")
+        )
         if whole and text.strip():
             return Outcome(StatementDigest(), inner=split(text, dialect))
-    digest = StatementDigest(verb=head, evidence=Evidence.TOKENS)
-    computed = cursor.peek().kind == STRING or cursor.peek().value[:1] in "@:" or name == "IMMEDIATE"
+    digest = StatementDigest(verb=head, evidence=EvidenceClass.TOKENS)
+    computed = (
+        cursor.peek().kind == STRING or cursor.peek().value[:1] in "@:" or name == "IMMEDIATE"
+    )
     if computed and head != "CALL":
         digest.notes.append("dynamic SQL: the text is computed while it runs, so it is not known")
     return Outcome(digest)
-
-

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlglot import exp
 
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
     from goldsmith.digest.scope import Scope
 
 
-def note_rules(query: exp.Select, scope: Scope, reading: Reading) -> None:
+def note_rules(query: exp.Select, scope: Scope, reading: StatementReading) -> None:
     """Note what a query suggests about its input."""

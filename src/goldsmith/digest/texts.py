@@ -7,7 +7,7 @@ from typing import NamedTuple
 from goldsmith.digest.dialects import dialect_name
 from goldsmith.digest.digest import read_text
 from goldsmith.digest.logs import LogReader, is_log, records, sorted_by_session
-from goldsmith.digest.session import Session, combine
+from goldsmith.digest.session import SqlSession, combine
 from goldsmith.digest.values import StatementDigest
 
 
@@ -19,13 +19,15 @@ class DigestRequest(NamedTuple):
     dialect: str | None = None
     default_db: str | None = None
     default_schema: str | None = None
+    #: Ids of the catalog: an unqualified name matches one before the defaults apply.
+    known: tuple[str, ...] = ()
 
 
 def digest_text(request: DigestRequest) -> tuple[list[StatementDigest], int]:
     """The statements of a file, and how many queries it holds."""
     name = dialect_name(request.dialect)
     if is_log(request.text):
-        reader = LogReader(name, request.default_db, request.default_schema)
+        reader = LogReader(name, request.default_db, request.default_schema, None, request.known)
         found: dict[int, StatementDigest] = {}
         queries = 0
         for record in sorted_by_session(records(request.text.splitlines())):
@@ -33,7 +35,7 @@ def digest_text(request: DigestRequest) -> tuple[list[StatementDigest], int]:
             for statement in reader.read(record, request.file):
                 found.setdefault(id(statement), statement)
         return [_portable(s) for s in found.values()], queries
-    session = Session(name, request.default_db, request.default_schema)
+    session = SqlSession(name, request.default_db, request.default_schema, None, request.known)
     statements = read_text(request.text, session, file=request.file)
     if session.dropped:
         _hide_dropped(statements, session)
@@ -41,7 +43,7 @@ def digest_text(request: DigestRequest) -> tuple[list[StatementDigest], int]:
     return [_portable(s) for s in statements], len(moving)
 
 
-def _hide_dropped(statements: list[StatementDigest], session: Session) -> None:
+def _hide_dropped(statements: list[StatementDigest], session: SqlSession) -> None:
     """Mark work tables that the script drops again, so that they are looked through."""
     for statement in statements:
         if any(name.lower() in session.dropped for name in statement.downstream):

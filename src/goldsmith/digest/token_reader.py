@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.families import moved
+from goldsmith.digest.keywords import NO_TABLE
 from goldsmith.digest.lexer import QUOTED, STRING, SYMBOL, WORD, Token
 from goldsmith.digest.names import Naming, is_location
-from goldsmith.digest.values import Evidence, StatementDigest
+from goldsmith.digest.values import EvidenceClass, StatementDigest
 
 _READ = frozenset(("FROM", "JOIN", "USING"))
-_NO_TABLE = frozenset(
-    "SELECT LATERAL UNNEST TABLE VALUES WITH WHERE SET ON FLATTEN GENERATE_SERIES FIRST NEXT IMMEDIATE ONLY".split()
+_FUNCTIONS = frozenset(
+    ("EXTRACT", "SUBSTRING", "TRIM", "OVERLAY", "POSITION", "DATE_PART", "DISTINCT")
 )
-_FUNCTIONS = frozenset(("EXTRACT", "SUBSTRING", "TRIM", "OVERLAY", "POSITION", "DATE_PART", "DISTINCT"))
 
 
 def read_tokens(tokens: list[Token], naming: Naming) -> StatementDigest:
@@ -34,23 +34,33 @@ def read_tokens(tokens: list[Token], naming: Naming) -> StatementDigest:
         if token.kind != WORD:
             continue
         if token.upper in _READ and not (groups and groups[-1] in _FUNCTIONS):
-            if token.upper == "USING" and cursor.peek().value == "(" and cursor.peek(1).upper != "SELECT":
+            if (
+                token.upper == "USING"
+                and cursor.peek().value == "("
+                and cursor.peek(1).upper != "SELECT"
+            ):
                 continue
             target = token.upper == "FROM" and verb == "DELETE" and not downstream
             _names(cursor, naming, ctes, downstream if target else upstream, aliases)
-        elif token.upper in ("INTO", "OVERWRITE") or (token.upper in ("UPDATE", "MERGE") and cursor.index == 1):
+        elif token.upper in ("INTO", "OVERWRITE") or (
+            token.upper in ("UPDATE", "MERGE") and cursor.index == 1
+        ):
             cursor.accept("INTO")
             cursor.accept("TABLE")
             if cursor.peek().upper not in ("SET", "VALUES"):
                 _names(cursor, naming, frozenset(), downstream, aliases, single=True)
-        elif token.upper in ("TABLE", "VIEW") and tokens[0].upper in ("CREATE", "REPLACE", "INSERT") and not downstream:
+        elif (
+            token.upper in ("TABLE", "VIEW")
+            and tokens[0].upper in ("CREATE", "REPLACE", "INSERT")
+            and not downstream
+        ):
             cursor.sequence("IF NOT EXISTS")
             _names(cursor, naming, frozenset(), downstream, {}, single=True)
     downstream = [aliases.get(name, name) for name in downstream]
     if verb in ("UPDATE", "DELETE", "MERGE"):
         upstream = [name for name in upstream if name not in downstream]
     digest = moved(verb, upstream, downstream)
-    digest.evidence = Evidence.TOKENS
+    digest.evidence = EvidenceClass.TOKENS
     return digest
 
 
@@ -59,7 +69,14 @@ def _verb(tokens: list[Token]) -> str:
     for token in tokens:
         if token.kind == SYMBOL and token.value in ("(", ")"):
             depth += 1 if token.value == "(" else -1
-        elif depth == 0 and token.upper in ("INSERT", "UPDATE", "DELETE", "MERGE", "CREATE", "SELECT"):
+        elif depth == 0 and token.upper in (
+            "INSERT",
+            "UPDATE",
+            "DELETE",
+            "MERGE",
+            "CREATE",
+            "SELECT",
+        ):
             return token.upper
     return tokens[0].upper
 
@@ -69,11 +86,19 @@ def _cte_names(tokens: list[Token]) -> frozenset[str]:
     if any(token.upper == "WITH" for token in tokens):
         for index in range(len(tokens) - 2):
             token = tokens[index]
-            if token.kind in (WORD, QUOTED) and tokens[index - 1].upper in ("WITH", ",", "RECURSIVE"):
+            if token.kind in (WORD, QUOTED) and tokens[index - 1].upper in (
+                "WITH",
+                ",",
+                "RECURSIVE",
+            ):
                 cursor = Cursor(tokens, index + 1)
                 if cursor.peek().value == "(":
                     cursor.skip_group()
-                if cursor.accept("AS") and (cursor.accept("MATERIALIZED") or True) and cursor.peek().value == "(":
+                if (
+                    cursor.accept("AS")
+                    and (cursor.accept("MATERIALIZED") or True)
+                    and cursor.peek().value == "("
+                ):
                     found.add(token.value.lower())
     return frozenset(found)
 
@@ -94,7 +119,7 @@ def _names(
             cursor.next()
             found.append(token.value)
             return
-        if token.kind not in (WORD, QUOTED) or (token.kind == WORD and token.upper in _NO_TABLE):
+        if token.kind not in (WORD, QUOTED) or (token.kind == WORD and token.upper in NO_TABLE):
             return
         begin = cursor.index
         parts = cursor.name()

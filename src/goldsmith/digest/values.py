@@ -22,7 +22,7 @@ class ValueKind(IntEnum):
         return self.name.lower()
 
 
-class Evidence(StrEnum):
+class EvidenceClass(StrEnum):
     """What an answer rests on."""
 
     ALL_SHAPES = "parsed, all shapes known"
@@ -55,7 +55,8 @@ class ColumnEdge:
     table: str | None
     column: str
     sources: Sources
-    expression: str | None = None
+    #: The expression as text, or as a tree with its dialect until the text is wanted.
+    expression: Any = None
     type: str | None = None
     #: Candidates of names that several tables could own.
     ambiguous: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -83,7 +84,7 @@ class StatementDigest:
     indirect: dict[str, list[Root]] = field(default_factory=dict)
     #: Tables named but not read: those of unused common table expressions.
     mentioned: list[str] = field(default_factory=list)
-    evidence: Evidence = Evidence.NONE
+    evidence: EvidenceClass = EvidenceClass.NONE
     error: str | None = None
     notes: list[str] = field(default_factory=list)
     rules: list[RuleSuggestion] = field(default_factory=list)

@@ -14,7 +14,7 @@ from goldsmith.digest.scope import Scope
 from goldsmith.digest.values import ColumnEdge, StatementDigest
 
 if TYPE_CHECKING:
-    from goldsmith.digest.reading import Reading
+    from goldsmith.digest.reading import StatementReading
 
 
 class Written:
@@ -30,7 +30,7 @@ class Written:
         self.shape: dict[str, str] | None = None
 
 
-def read_tree(tree: exp.Expression, reading: Reading) -> Written | None:
+def read_tree(tree: exp.Expr, reading: StatementReading) -> Written | None:
     """What a statement does; None for a kind of statement that trees do not answer."""
     done = Written(StatementDigest(moves_data=True))
     if isinstance(tree, exp.Query | exp.Values):
@@ -59,7 +59,7 @@ def read_tree(tree: exp.Expression, reading: Reading) -> Written | None:
     return done
 
 
-def _finish(reading: Reading, done: Written) -> None:
+def _finish(reading: StatementReading, done: Written) -> None:
     digest = done.digest
     digest.upstream = list(reading.reads)
     digest.mentioned = [name for name in reading.mentioned if name not in reading.reads]
@@ -72,7 +72,7 @@ def _finish(reading: Reading, done: Written) -> None:
     digest.aggregates, digest.joins = reading.aggregates, reading.joins
 
 
-def _query(tree: exp.Expression, reading: Reading, done: Written) -> None:
+def _query(tree: exp.Expr, reading: StatementReading, done: Written) -> None:
     done.digest.verb = "SELECT"
     into = _into(tree)
     if into is not None:
@@ -89,9 +89,9 @@ def _query(tree: exp.Expression, reading: Reading, done: Written) -> None:
         done.digest.columns = edges_of(relation, done.target, reading)
 
 
-def _into(tree: exp.Expression) -> exp.Expression | None:
+def _into(tree: exp.Expr) -> exp.Expr | None:
     """The table of SELECT … INTO, also in the first branch of a set operation."""
-    node: exp.Expression | None = tree
+    node: exp.Expr | None = tree
     while isinstance(node, exp.SetOperation | exp.Subquery):
         node = node.this
     into = node.args.get("into") if isinstance(node, exp.Select) else None
@@ -105,12 +105,17 @@ def _into(tree: exp.Expression) -> exp.Expression | None:
 
 
 def edges_of(
-    relation: Relation, target: str | None, reading: Reading, names: list[str] | None = None
+    relation: Relation,
+    target: str | None,
+    reading: StatementReading,
+    names: list[str] | None = None,
 ) -> list[ColumnEdge]:
     """The columns of a relation as written to a table, by position where names are given."""
     columns = relation.columns
     if names is not None:
-        columns = relation.with_names(names).columns[: len(names)] if columns or relation.through else []
+        columns = (
+            relation.with_names(names).columns[: len(names)] if columns or relation.through else []
+        )
     dialect = reading.dialect
     return [
         ColumnEdge(
@@ -125,12 +130,12 @@ def edges_of(
     ]
 
 
-def _text(expression: exp.Expression | None, dialect: str) -> object:
+def _text(expression: exp.Expr | None, dialect: str) -> object:
     """The expression and its dialect: printing is slow, so it waits until the text is wanted."""
     return None if expression is None else (expression, dialect)
 
 
-def _create(tree: exp.Create, reading: Reading, done: Written) -> bool:
+def _create(tree: exp.Create, reading: StatementReading, done: Written) -> bool:
     kind = str(tree.args.get("kind") or "").upper()
     if kind not in ("TABLE", "VIEW", "MATERIALIZED VIEW", "DYNAMIC TABLE", "STREAMING TABLE"):
         return False
@@ -180,7 +185,7 @@ def _create(tree: exp.Create, reading: Reading, done: Written) -> bool:
     return True
 
 
-def _target_name(table: exp.Table, reading: Reading) -> str:
+def _target_name(table: exp.Table, reading: StatementReading) -> str:
     inner = table.this
     if isinstance(inner, exp.Func):
         literal = inner.find(exp.Literal)
@@ -188,14 +193,16 @@ def _target_name(table: exp.Table, reading: Reading) -> str:
             return reading.naming.full([(part, False) for part in literal.this.split(".")])
         variable = inner.find(exp.Column, exp.Parameter, exp.Placeholder, exp.Identifier)
         if isinstance(variable, exp.Column):
-            return reading.naming.full([(p.name, bool(p.args.get("quoted"))) for p in variable.parts])
+            return reading.naming.full(
+                [(p.name, bool(p.args.get("quoted"))) for p in variable.parts]
+            )
     return reading.naming.of_table(table)
 
 
 def _create_as(
-    query: exp.Expression,
+    query: exp.Expr,
     tree: exp.Create,
-    reading: Reading,
+    reading: StatementReading,
     done: Written,
     names: list[str],
     declared: dict[str, str],
@@ -213,7 +220,9 @@ def _create_as(
     done.digest.columns = edges_of(relation, done.target, reading)
 
 
-def _copy_of(source: exp.Table, reading: Reading, done: Written, *, structure: bool = False) -> None:
+def _copy_of(
+    source: exp.Table, reading: StatementReading, done: Written, *, structure: bool = False
+) -> None:
     relation = reading.table(reading.naming.of_table(source))
     done.relation = relation
     done.digest.structure_only = structure
@@ -224,14 +233,14 @@ def _copy_of(source: exp.Table, reading: Reading, done: Written, *, structure: b
         done.digest.write = None
 
 
-def _location(properties: list[exp.Expression], reading: Reading) -> None:
+def _location(properties: list[exp.Expr], reading: StatementReading) -> None:
     """An external table reads the files at its location."""
     for prop in properties:
         if isinstance(prop, exp.LocationProperty) and isinstance(prop.this, exp.Literal):
             reading.reads[prop.this.this] = None
 
 
-def _defined(column: exp.Expression) -> str:
+def _defined(column: exp.Expr) -> str:
     if isinstance(column, exp.ColumnDef | exp.Identifier | exp.Column):
         identifier = column.this if not isinstance(column, exp.Identifier) else column
         quoted = isinstance(identifier, exp.Identifier) and identifier.args.get("quoted")
@@ -239,7 +248,9 @@ def _defined(column: exp.Expression) -> str:
     return ""
 
 
-def _insert(tree: exp.Insert, reading: Reading, done: Written, ctes: Ctes | None = None) -> None:
+def _insert(
+    tree: exp.Insert, reading: StatementReading, done: Written, ctes: Ctes | None = None
+) -> None:
     digest = done.digest
     digest.verb = "INSERT OVERWRITE" if tree.args.get("overwrite") else "INSERT"
     digest.write = "overwrite" if tree.args.get("overwrite") else "append"
@@ -253,7 +264,9 @@ def _insert(tree: exp.Insert, reading: Reading, done: Written, ctes: Ctes | None
         names = [name for name in map(_defined, named.expressions) if name]
         named = named.this
     if isinstance(named, exp.Directory):
-        done.target = str(named.this.this if isinstance(named.this, exp.Literal) else named.this.sql())
+        done.target = str(
+            named.this.this if isinstance(named.this, exp.Literal) else named.this.sql()
+        )
     elif isinstance(named, exp.Table):
         done.target = _target_name(named, reading)
     elif named is not None:
@@ -270,7 +283,7 @@ def insert_columns(
     tree: exp.Insert,
     target: str | None,
     names: list[str],
-    reading: Reading,
+    reading: StatementReading,
 ) -> list[ColumnEdge]:
     """The written columns by the target's rules: a list, its shape, or the query's names."""
     if isinstance(tree.expression, exp.Values):
@@ -291,7 +304,7 @@ def insert_columns(
 
 
 def _past_star(
-    relation: Relation, names: list[str], target: str | None, reading: Reading
+    relation: Relation, names: list[str], target: str | None, reading: StatementReading
 ) -> list[ColumnEdge]:
     """A column list over a star of unknown width: a name the star can own is matched by name."""
     if len(relation.open) == 1 and len(relation.columns) == 1:
@@ -305,7 +318,9 @@ def _past_star(
         found = [c.renamed(n) for c, n in zip(columns[:at], names, strict=False)]
         found += [relation.find(name) or OutColumn(name, {}) for name in middle]
         if behind:
-            found += [c.renamed(n) for c, n in zip(columns[at + 1 :], names[-behind:], strict=False)]
+            found += [
+                c.renamed(n) for c, n in zip(columns[at + 1 :], names[-behind:], strict=False)
+            ]
         return edges_of(Relation(found), target, reading)
     return edges_of(relation, target, reading)
 
@@ -323,7 +338,7 @@ def _fixed_partitions(tree: exp.Insert) -> set[str]:
     }
 
 
-def _many_inserts(tree: exp.MultitableInserts, reading: Reading, done: Written) -> None:
+def _many_inserts(tree: exp.MultitableInserts, reading: StatementReading, done: Written) -> None:
     """Snowflake's and Oracle's INSERT ALL / FIRST."""
     digest = done.digest
     digest.verb, digest.write = "INSERT", "append"
