@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goldsmith.digest.digest import read_text
 from goldsmith.digest.families import moved
 from goldsmith.digest.fingerprint import fingerprint
+from goldsmith.digest.names import Naming
 from goldsmith.digest.session import SqlSession
 from goldsmith.digest.values import EvidenceClass, StatementDigest
 
+#: Statements that change names or defaults for those after them: never answered from memory.
+_CHANGING = ("USE", "SET", "DATABASE", "DROP", "RENAME", "ALTER TABLE RENAME", "SWAP")
 _QUERY_KEYS = ("query", "sql", "query_text", "statement", "text")
 
 
@@ -97,14 +100,14 @@ class LogReader:
         if record.error:
             wrong = StatementDigest(verb="LOG", error=record.error, line=record.line, file=file)
             return [wrong]
-        shape = fingerprint(record.sql)
-        known = self._shapes.get(shape)
-        if known is not None:
-            return known
         session = self._sessions.get(record.session)
         if session is None:
             session = self._sessions[record.session] = SqlSession(*self._options)
-        before = (len(session.shapes), len(session.temps), session.naming)
+        plain = not record.upstream and not record.downstream and not _names_temp(record, session)
+        shape = fingerprint(record.sql) if plain else ""
+        known = self._shapes.get(shape) if plain else None
+        if known is not None and known.holds(session):
+            return known.found
         found = read_text(record.sql, session, file=file)
         session.history.clear()
         for statement in found:
@@ -112,13 +115,42 @@ class LogReader:
             if "..." in record.sql:
                 statement.notes.append("`...` stands for text that is not known")
         found = _witnessed(found, record)
-        if (
-            len(session.shapes),
-            len(session.temps),
-            session.naming,
-        ) == before and not session.temps:
-            self._shapes[shape] = found
+        if plain and not any(s.verb in _CHANGING or s.temporary for s in found):
+            self._shapes[shape] = KnownShape.of(found, session)
         return found
+
+
+def _names_temp(record: LogRecord, session: SqlSession) -> bool:
+    """Whether a query may read a temporary table of its session."""
+    if not session.temps:
+        return False
+    text = record.sql.lower()
+    return any(name.rpartition(".")[2] in text for name in session.temps)
+
+
+class KnownShape(NamedTuple):
+    """The answer to a shape, with the defaults and column lists it was found with."""
+
+    found: list[StatementDigest]
+    naming: Naming
+    columns: tuple[tuple[str, Any], ...]
+
+    @classmethod
+    def of(cls, found: list[StatementDigest], session: SqlSession) -> KnownShape:
+        tables = {name.lower() for s in found for name in (*s.upstream, *s.downstream)}
+        columns = tuple((name, session.shapes.get(name)) for name in sorted(tables))
+        return cls(found, session.naming, columns)
+
+    def holds(self, session: SqlSession) -> bool:
+        """Whether the answer is the same in this session now."""
+        mine, theirs = session.naming, self.naming
+        if mine is not theirs and (mine.default_db, mine.default_schema) != (
+            theirs.default_db,
+            theirs.default_schema,
+        ):
+            return False
+        shapes = session.shapes
+        return not shapes or all(shapes.get(name) == known for name, known in self.columns)
 
 
 def _witnessed(found: list[StatementDigest], record: LogRecord) -> list[StatementDigest]:
