@@ -85,7 +85,8 @@ def table_parts(table: exp.Table) -> list[tuple[str, bool]]:
     parts: list[tuple[str, bool]] = []
     for part in table.parts:
         if isinstance(part, exp.Identifier):
-            parts.append((part.this, bool(part.args.get("quoted"))))
+            mark = "##" if part.args.get("global_") else "#" if part.args.get("temporary") else ""
+            parts.append((mark + part.this, bool(part.args.get("quoted"))))
         elif isinstance(part, exp.Literal):
             parts.append((part.this, True))
         else:

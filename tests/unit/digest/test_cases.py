@@ -32,7 +32,7 @@ def expected_text(column: str) -> str:
     return f"{target}<-{','.join(sorted(sources.split(',')))}"
 
 
-@pytest.mark.parametrize(("case", "dialect"), cases())
+@pytest.mark.parametrize(("case", "dialect"), list(cases()))
 def test_digest_answers_as_the_case_says(case: dict[str, Any], dialect: str) -> None:
     options = {key: case.get(key) for key in ("schema", "default_db", "default_schema")}
     found = digest(case["sql"], dialect=dialect, **options)
