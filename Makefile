@@ -65,6 +65,10 @@ bench: setup ## Run every benchmark in bench/.
 bench-catalog: setup ## Run the benchmark of the catalog alone.
 	@$(BIN)/python bench/catalog.py $(ARGS)
 
+.PHONY: bench-digest
+bench-digest: setup ## Run the benchmark of the digest alone.
+	@$(BIN)/python bench/digest.py $(ARGS)
+
 .PHONY: bench-engine
 bench-engine: setup ## Run the benchmark of the engine alone.
 	@$(BIN)/python bench/engine.py $(ARGS)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 
-_LITERALS = re.compile(
-    r"""'(?:[^'\\]|\\.|'')*'|\b\d+(?:\.\d+)?\b|--[^\n]*|/\*.*?\*/|\s+""", re.DOTALL
-)
+_LITERALS = re.compile(r"""'(?:[^'\\]|\\.|'')*'|\b\d+(?:\.\d+)?\b|--[^\n]*|/\*.*?\*/""", re.DOTALL)
 _LISTS = re.compile(r"\(\s*\?(?:\s*,\s*\?)+\s*\)")
 _ROWS = re.compile(r"(\(\?\))(?:\s*,\s*\(\?\))+")
 

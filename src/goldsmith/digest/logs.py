@@ -93,7 +93,7 @@ class LogReader:
     ) -> None:
         self._options = (dialect, default_db, default_schema, schema, known)
         self._sessions: dict[str | None, SqlSession] = {}
-        self._shapes: dict[str, list[StatementDigest]] = {}
+        self._shapes: dict[str, KnownShape] = {}
 
     def read(self, record: LogRecord, file: str | None = None) -> list[StatementDigest]:
         """The digests of one record."""
