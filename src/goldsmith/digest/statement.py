@@ -20,6 +20,9 @@ from goldsmith.digest.token_reader import read_tokens
 from goldsmith.digest.values import EvidenceClass, StatementDigest
 from goldsmith.digest.writes import Written, read_tree
 
+#: An INSERT with more tokens is parsed with its first row only.
+_LONG = 2_000
+
 
 class Known:
     """What earlier statements and the catalog tell about tables."""
@@ -86,7 +89,21 @@ def _query(tokens: list[Token], found: Piece, known: Known) -> StatementDigest:
     return _parsed(inner, known).digest
 
 
+def _shortened(found: Piece) -> Piece:
+    """A long INSERT … VALUES with its first row only: rows of literals have no sources."""
+    tokens = found.tokens
+    if len(tokens) < _LONG or tokens[0].upper != "INSERT":
+        return found
+    cursor = Cursor(tokens)
+    if not cursor.find("VALUES") or any(t.upper == "SELECT" for t in tokens[cursor.index :]):
+        return found
+    cursor.skip_group()
+    kept = tokens[: cursor.index]
+    return Piece(found.text[: kept[-1].end], kept, found.start)
+
+
 def _parsed(found: Piece, known: Known) -> Outcome:
+    found = _shortened(found)
     first: Outcome | None = None
     for tree, evidence, text in parse(found.text, known.naming.dialect):
         reading = StatementReading(known.naming, known.shapes, known.temps, text)
