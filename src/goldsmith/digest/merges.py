@@ -171,10 +171,10 @@ def _assign(
         if isinstance(equal, exp.Star):
             _all(relation, assigned, reading)
         elif isinstance(equal, exp.EQ | exp.PropertyEQ):
-            _one(equal, both, assigned, reading, ctes)
+            _assign_column(equal, both, assigned, reading, ctes)
 
 
-def _one(
+def _assign_column(
     equal: exp.Expr, scope: Scope, assigned: Assigned, reading: StatementReading, ctes: Ctes
 ) -> None:
     """One assignment; `(a, b) = (SELECT x, y …)` sets by position."""
