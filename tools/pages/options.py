@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from goldsmith.catalog.options import SOURCE, STAGE, TARGET, Option
-from goldsmith.catalog.transforms import transforms_in_order
+from goldsmith.catalog.transforms import TRANSFORMS
 from pages.markdown import code, filled, table
 
 
 def page() -> str:
     transforms = [
         Option(name=name, type=t.type, default="none", doc=t.doc, example=t.example)
-        for name, t in transforms_in_order()
+        for name, t in TRANSFORMS.all()
     ]
     stages = sorted((*STAGE, *transforms), key=lambda option: option.name)
     parts = {"sources": SOURCE, "stages": stages, "targets": TARGET}

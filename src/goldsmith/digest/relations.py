@@ -14,7 +14,6 @@ from goldsmith.digest import from_items, select_text
 from goldsmith.digest.expressions import sources_of, value_of
 from goldsmith.digest.relation import STAR, OutColumn, Relation, united
 from goldsmith.digest.scope import Scope
-from goldsmith.digest.suggest import note_rules
 from goldsmith.digest.values import Sources
 
 if TYPE_CHECKING:
@@ -197,7 +196,6 @@ def _select(
         from_items.pivot_scope(pivot, scope, reading, ctes)
     relation = _projected(query, scope, reading, ctes)
     _uses(query, scope, reading, ctes, relation)
-    note_rules(query, scope, reading)
     return relation
 
 
