@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import healing_tables, tables, tables_of_ledgers
+from goldsmith.journal import healing_tables, lineage_tables, tables, tables_of_ledgers
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -60,6 +60,7 @@ incidents = define(
     sa.Index("ix_incidents_status", "status"),
 )
 outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status", "not_before"))
+dataset_health = define(lineage_tables.DatasetHealth.table)
 
 OBSERVED = (
     audit_log,
@@ -80,4 +81,5 @@ OBSERVED = (
     files_aside,
     incidents,
     outbox,
+    dataset_health,
 )

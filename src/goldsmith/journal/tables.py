@@ -25,6 +25,7 @@ from goldsmith.catalog.columns import (
 )
 from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.healing_tables import OF_HEALING
+from goldsmith.journal.lineage_tables import OF_LINEAGE
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 
 
@@ -348,4 +349,5 @@ OBSERVED: tuple[type[Row], ...] = (
     SqlFacts,
     *OF_LEDGERS,
     *OF_HEALING,
+    *OF_LINEAGE,
 )

@@ -70,6 +70,15 @@ def _reading(sql: str, dialect: str | None, old: str, new: str) -> str | None:
     return tree.sql(dialect=language)
 
 
+def route_of(context: StageContext) -> str | None:
+    """The datasets of the route that a stage takes instead of its default; None: the default."""
+    stage = context.stage
+    declared = context.rows.get(Stage, *stage.key)
+    if declared is None or declared.source_id == stage.source_id:
+        return None
+    return f"{stage.source_id},{stage.target_id}"
+
+
 def why_it_would_double(stage: Stage, write_mode: str, read: str) -> str | None:
     """Why rows that came by another route could be there twice; None if they cannot.
 
