@@ -57,7 +57,7 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in bench/catalog.py bench/engine.py bench/checks.py bench/stop.py; do \
+	@for file in bench/catalog.py bench/engine.py bench/checks.py bench/stop.py bench/lineage.py; do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
@@ -76,6 +76,10 @@ bench-engine: setup ## Run the benchmark of the engine alone.
 .PHONY: bench-checks
 bench-checks: setup ## Run the benchmark of the checks alone.
 	@$(BIN)/python bench/checks.py $(ARGS)
+
+.PHONY: bench-lineage
+bench-lineage: setup ## Run the benchmark of the lineage graph alone.
+	@$(BIN)/python bench/lineage.py $(ARGS)
 
 .PHONY: bench-stop
 bench-stop: setup ## Run the benchmark of the kill switch alone.

@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.datasets:datasets",
         "The datasets: schema, size, rows, maintenance.",
     ),
+    "lineage": ("goldsmith.cli.lineage:lineage", "Which dataset feeds which; export the graph."),
+    "paths": ("goldsmith.cli.lineage:paths", "Show every way to obtain a dataset."),
     "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),
     "runs": ("goldsmith.cli.runs:runs", "Past and running runs."),
     "quarantine": (

@@ -5,7 +5,13 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 from goldsmith.catalog.definitions import define
-from goldsmith.journal import access_tables, healing_tables, tables, tables_of_ledgers
+from goldsmith.journal import (
+    access_tables,
+    healing_tables,
+    lineage_tables,
+    tables,
+    tables_of_ledgers,
+)
 
 audit_log = define(
     tables.AuditEvent.table,
@@ -66,6 +72,7 @@ api_keys = define(
 idempotent_answers = define(
     access_tables.IdempotentAnswer.table, sa.Index("ix_idempotent_answers_at", "at")
 )
+dataset_health = define(lineage_tables.DatasetHealth.table)
 
 OBSERVED = (
     audit_log,
@@ -88,4 +95,5 @@ OBSERVED = (
     outbox,
     api_keys,
     idempotent_answers,
+    dataset_health,
 )

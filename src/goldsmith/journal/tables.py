@@ -26,6 +26,7 @@ from goldsmith.catalog.columns import (
 from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.access_tables import OF_ACCESS
 from goldsmith.journal.healing_tables import OF_HEALING
+from goldsmith.journal.lineage_tables import OF_LINEAGE
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 
 
@@ -350,4 +351,5 @@ OBSERVED: tuple[type[Row], ...] = (
     *OF_LEDGERS,
     *OF_HEALING,
     *OF_ACCESS,
+    *OF_LINEAGE,
 )

@@ -33,7 +33,9 @@ from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
 from goldsmith.worker import incidents, notifications, outcome, requeue
+from goldsmith.worker.reroute import NoHealthyPath, reroute
 from goldsmith.worker.retry_state import RetryState
+from goldsmith.worker.wait_for_path import wait_for_path
 
 #: How often `run_until_over` polls a request that waits or runs elsewhere.
 _LOOK_AGAIN_SECONDS = 0.25
@@ -215,6 +217,8 @@ def execute_request(
     except EverythingStopped as error:
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
         raise
+    except NoHealthyPath as error:
+        return RequestOutcome(request=wait_for_path(runtime, request, error, worker), runs=())
     except WorkerEnded as error:
         if error.ended:
             outcome.record_outcome(runtime, request, error.ended, worker=worker)
@@ -253,6 +257,9 @@ def _run(
         environment=runtime.settings.environment,
         leaves_out=not retry_state.stages and _REPAIR_OPTIONS.isdisjoint(request.options),
     )
+    if RunOptions.of(request.options) == RunOptions():
+        # A full refresh or a backfill from a copy would replace what came from the default.
+        plan = reroute(plan, runtime.catalog_indexer.catalog_index(), resources)
     _refuse_lost_history(runtime, resources, plan, RunOptions.of(request.options))
     stopped = plan.of(StageDecision.STOPPED, StageDecision.BLOCKED)
     if stopped and len(stopped) + len(plan.of(StageDecision.LEFT_OUT)) == len(plan.stages):
