@@ -47,6 +47,7 @@ USED_OUTSIDE = {
     "free_all": "tests, to release the leases of a dead process",
     "interrupt_stage_runs": "tests, to end the stage runs of a dead process",
     "catalog_findings": "tests, to look at one kind of finding",
+    "of_edges": "tests and the bench, to make a graph of plain edges",
     "first_closed": "the gates of the service, which is not built yet; tests",
     "score_terms": "the queue of the service, which is not built yet; tests",
     "parse_schedule": "the clock of the service, which is not built yet; tests",

@@ -32,7 +32,7 @@ FORMATS = ("json", "mermaid", "dot", "graphml", "cypher", "gremlin", "html")
 
 @click.group()
 def lineage() -> None:
-    """Which dataset feeds which: up, down, impact, hotspots, export."""
+    """Which dataset feeds which: up, down, columns, impact, hotspots, export."""
 
 
 def _graph(cli: CliContext) -> LineageGraph:
@@ -63,6 +63,58 @@ def up(
 ) -> None:
     """Show every dataset that feeds a dataset."""
     _walk(cli, dataset_id, depth, layers, as_json, is_up=True)
+
+
+@lineage.command("columns")
+@click.argument("dataset_id")
+@click.argument("column", required=False)
+@click.option("--down", "is_down", is_flag=True, help="What the columns feed, not their sources.")
+@depth_option
+@json_option
+@pass_cli
+def columns(
+    cli: CliContext,
+    dataset_id: str,
+    column: str | None,
+    is_down: bool,
+    depth: int | None,
+    as_json: bool,
+) -> None:
+    """Show which columns a dataset's columns are made of, as `column_lineage` declares it."""
+    from goldsmith.catalog.edges import ColumnLineage
+    from goldsmith.lineage.columns import ColumnGraph, ColumnStep
+    from goldsmith.planning import dataset_info
+    from goldsmith.registry import UnknownName
+
+    rows = cli.runtime.catalog.snapshot()
+    dataset_info.find(rows, dataset_id)
+    graph = ColumnGraph(ColumnStep(**row.as_plain()) for row in rows.rows(ColumnLineage))
+    known = graph.columns_of(dataset_id)
+    if column is not None and column not in known:
+        noun = f"column with lineage of {dataset_id}"
+        raise UnknownName(noun=noun, name=column, known=tuple(known))
+    walk = graph.downstream if is_down else graph.upstream
+    found = [
+        step for name in ([column] if column else known) for step in walk(dataset_id, name, depth)
+    ]
+    steps = list(dict.fromkeys(found))
+
+    def text() -> None:
+        heads = ("from", "to", "kind", "expression")
+        lines = [
+            (
+                f"{step.from_dataset_id}.{step.from_column}",
+                f"{step.to_dataset_id}.{step.to_column}",
+                step.kind,
+                step.expression,
+            )
+            for step in steps
+        ]
+        if lines:
+            table(heads, lines)
+        echo(count(len(steps), "column edge") + ".")
+
+    show(as_json, [step.as_plain() for step in steps], text)
 
 
 @lineage.command("down")

@@ -9,7 +9,7 @@ Column = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ColumnEdge:
+class ColumnStep:
     """One column that decides the values of another."""
 
     from_dataset_id: str
@@ -42,9 +42,9 @@ class ColumnEdge:
 class ColumnGraph:
     """The edges between columns."""
 
-    def __init__(self, edges: Iterable[ColumnEdge]) -> None:
-        self._into: dict[Column, list[ColumnEdge]] = {}
-        self._out_of: dict[Column, list[ColumnEdge]] = {}
+    def __init__(self, edges: Iterable[ColumnStep]) -> None:
+        self._into: dict[Column, list[ColumnStep]] = {}
+        self._out_of: dict[Column, list[ColumnStep]] = {}
         for edge in edges:
             self._into.setdefault(edge.target, []).append(edge)
             self._out_of.setdefault(edge.source, []).append(edge)
@@ -54,22 +54,22 @@ class ColumnGraph:
         known = [*self._into, *self._out_of]
         return sorted({column for name, column in known if name == dataset})
 
-    def upstream(self, dataset: str, column: str, depth: int | None = None) -> list[ColumnEdge]:
+    def upstream(self, dataset: str, column: str, depth: int | None = None) -> list[ColumnStep]:
         """The edges that lead to a column, nearest first."""
         return _walk(self._into, (dataset, column), depth, lambda edge: edge.source)
 
-    def downstream(self, dataset: str, column: str, depth: int | None = None) -> list[ColumnEdge]:
+    def downstream(self, dataset: str, column: str, depth: int | None = None) -> list[ColumnStep]:
         """The edges that lead away from a column, nearest first."""
         return _walk(self._out_of, (dataset, column), depth, lambda edge: edge.target)
 
 
 def _walk(
-    edges: dict[Column, list[ColumnEdge]],
+    edges: dict[Column, list[ColumnStep]],
     start: Column,
     depth: int | None,
-    other: Callable[[ColumnEdge], Column],
-) -> list[ColumnEdge]:
-    found: list[ColumnEdge] = []
+    other: Callable[[ColumnStep], Column],
+) -> list[ColumnStep]:
+    found: list[ColumnStep] = []
     seen, level, distance = {start}, [start], 0
     while level and (depth is None or distance < depth):
         distance += 1

@@ -7,7 +7,7 @@ a second and answers in milliseconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -201,14 +201,6 @@ class LineageGraph:
 
     def __contains__(self, dataset: str) -> bool:
         return dataset in self.numbers
-
-    def steps_between(self, source: str, target: str) -> Sequence[LineageStep]:
-        """The steps that read one dataset and write the other."""
-        if source not in self.numbers or target not in self.numbers:
-            return ()
-        from_ = self.numbers[source]
-        makers = self.makers[self.numbers[target]]
-        return [self.step(index) for index in makers if from_ in self.inputs[index]]
 
 
 def merge_evidence(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from goldsmith.lineage.columns import ColumnEdge
+from goldsmith.lineage.columns import ColumnStep
 from goldsmith.lineage.export import as_plain
 from goldsmith.lineage.graph import LineageGraph
 
@@ -15,7 +15,7 @@ def as_html(
     dataset: str | None = None,
     *,
     facts: Mapping[str, Mapping[str, object]] | None = None,
-    columns: Iterable[ColumnEdge] = (),
+    columns: Iterable[ColumnStep] = (),
 ) -> str:
     """The page; `facts` has the health and the last run of datasets, where they are known."""
     data = {

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -238,8 +238,3 @@ class _Search:
             starts=tuple(names[number] for number in starts),
             datasets=tuple(names[number] for number in datasets),
         )
-
-
-def healthy_paths(paths: Paths, down: Mapping[str, object]) -> tuple[Path, ...]:
-    """Of the listed paths: those that use no dataset that is down."""
-    return tuple(path for path in paths.cheapest if not any(name in down for name in path.datasets))

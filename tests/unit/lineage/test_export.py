@@ -8,7 +8,7 @@ import re
 
 import networkx as nx
 
-from goldsmith.lineage.columns import ColumnEdge
+from goldsmith.lineage.columns import ColumnStep
 from goldsmith.lineage.export import FORMATS, as_tree, part_of
 from goldsmith.lineage.graph import LineageGraph, LineageStep
 from goldsmith.lineage.html_view import as_html
@@ -61,7 +61,7 @@ def test_a_part_keeps_only_its_datasets() -> None:
 
 
 def test_the_page_holds_its_data_and_needs_no_network() -> None:
-    edge = ColumnEdge(from_dataset_id="raw", from_column="a", to_dataset_id="silver", to_column="b")
+    edge = ColumnStep(from_dataset_id="raw", from_column="a", to_dataset_id="silver", to_column="b")
     page = as_html(GRAPH, "silver", facts={"raw": {"status": "down"}}, columns=[edge])
     held = re.search(r'id="data">(.*?)</script>', page, re.DOTALL)
     assert held is not None

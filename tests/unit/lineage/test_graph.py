@@ -9,7 +9,7 @@ from itertools import islice
 import networkx as nx
 import pytest
 
-from goldsmith.lineage.columns import ColumnEdge, ColumnGraph
+from goldsmith.lineage.columns import ColumnGraph, ColumnStep
 from goldsmith.lineage.graph import EdgeEvidence, LineageGraph, LineageStep, Origin, merge_evidence
 from goldsmith.lineage.hotspots import hotspots
 from goldsmith.lineage.paths import find_paths
@@ -200,10 +200,10 @@ def test_hotspots_are_ranked_by_the_value_of_their_dependants() -> None:
 def test_a_column_is_followed_to_its_origins_and_to_what_it_feeds() -> None:
     columns = ColumnGraph(
         [
-            ColumnEdge(
+            ColumnStep(
                 from_dataset_id="raw", from_column="ts", to_dataset_id="silver", to_column="day"
             ),
-            ColumnEdge(
+            ColumnStep(
                 from_dataset_id="silver", from_column="day", to_dataset_id="gold", to_column="day"
             ),
         ]
