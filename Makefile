@@ -57,13 +57,17 @@ soak: setup ## Run the long tests.
 
 .PHONY: bench
 bench: setup ## Run every benchmark in bench/.
-	@for file in bench/catalog.py bench/engine.py bench/checks.py bench/stop.py; do \
+	@for file in bench/catalog.py bench/engine.py bench/checks.py bench/stop.py bench/lineage.py; do \
 	  echo "== $$file"; $(BIN)/python $$file $(ARGS) || exit 1; \
 	done
 
 .PHONY: bench-catalog
 bench-catalog: setup ## Run the benchmark of the catalog alone.
 	@$(BIN)/python bench/catalog.py $(ARGS)
+
+.PHONY: bench-digest
+bench-digest: setup ## Run the benchmark of the digest alone.
+	@$(BIN)/python bench/digest.py $(ARGS)
 
 .PHONY: bench-engine
 bench-engine: setup ## Run the benchmark of the engine alone.
@@ -72,6 +76,10 @@ bench-engine: setup ## Run the benchmark of the engine alone.
 .PHONY: bench-checks
 bench-checks: setup ## Run the benchmark of the checks alone.
 	@$(BIN)/python bench/checks.py $(ARGS)
+
+.PHONY: bench-lineage
+bench-lineage: setup ## Run the benchmark of the lineage graph alone.
+	@$(BIN)/python bench/lineage.py $(ARGS)
 
 .PHONY: bench-stop
 bench-stop: setup ## Run the benchmark of the kill switch alone.

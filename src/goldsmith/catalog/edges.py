@@ -28,6 +28,23 @@ class Edge(Row):
 
 
 @table(
+    "column_lineage",
+    purpose="Which column is made from which columns, and how.",
+    read_by="lineage",
+    takes_effect="at once",
+)
+class ColumnLineage(Row):
+    """One column feeding another."""
+
+    from_dataset_id: str = key(doc="The dataset that is read.")
+    from_column: str = key(doc="Its column; `*` for all columns of a dataset of unknown shape.")
+    to_dataset_id: str = key(doc="The dataset that is written.")
+    to_column: str = key(doc="Its column.")
+    kind: str | None = text(default=None, doc="identity, cast, expression, aggregate or window.")
+    expression: str | None = text(default=None, doc="The SQL expression that makes the column.")
+
+
+@table(
     "dataset_recovery_paths",
     purpose="Ways to obtain a dataset, in order of preference.",
     read_by="path search",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from goldsmith.catalog.conventions import Convention
 from goldsmith.catalog.datasets import Source, Target
-from goldsmith.catalog.edges import Edge, RecoveryPath
+from goldsmith.catalog.edges import ColumnLineage, Edge, RecoveryPath
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline, Stage
@@ -37,6 +38,8 @@ DECLARED: tuple[type[Row], ...] = (
     CheckSchedule,
     SlotPrice,
     Edge,
+    ColumnLineage,
+    Convention,
     RecoveryPath,
 )
 

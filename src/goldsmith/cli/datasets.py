@@ -86,7 +86,9 @@ def show_dataset(cli: CliContext, dataset_id: str, as_json: bool) -> None:
             names = ["snapshot", "at", "operation", "added_rows", "total_rows", "stage_run_id"]
             table(names, [[snapshot[name] for name in names] for snapshot in held.snapshots[:10]])
         for run in last:
-            echo(f"last published by {run['stage_run_id']} at {run['ended_at']}")
+            route = run["facts"].get("route")
+            by = f" by the route {route}" if route else ""
+            echo(f"last published by {run['stage_run_id']} at {run['ended_at']}{by}")
 
     show(as_json, {**held.as_plain(), "last_runs": last}, text)
 
@@ -129,6 +131,23 @@ def _read_by_spark(cli: CliContext, dataset_id: str, most: int) -> list[dict[str
 
     with worker_resources(cli.runtime) as resources:
         return sample_dataset(resources, cli.runtime.catalog.snapshot(), dataset_id, most=most)
+
+
+@datasets.command("health")
+@json_option
+@pass_cli
+def show_health(cli: CliContext, as_json: bool) -> None:
+    """Show what probes found of the datasets that have another way."""
+    from goldsmith.journal import health
+
+    found = [row.as_plain() for row in health.all_health(cli.runtime.journal)]
+
+    def text() -> None:
+        columns = ["dataset_id", "status", "since", "checked_at", "because"]
+        table(columns, [[row[name] for name in columns] for row in found])
+        echo(count(len(found), "probed dataset") + ".")
+
+    show(as_json, found, text)
 
 
 datasets.add_command(freshness)

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("goldsmith.cli.demo:demo", "Create a project with example data and run it."),
     "diff": ("goldsmith.cli.apply:diff", "Show what applying files would change."),
     "apply": ("goldsmith.cli.apply:apply", "Change the catalog to match the files."),
+    "digest": ("goldsmith.cli.digest:digest", "Read SQL: tables, columns, and catalog rows."),
     "plan": ("goldsmith.cli.plan:plan", "Show what would run, and why."),
     "run": ("goldsmith.cli.run:run", "Run the selected pipelines or stages."),
     "backfill": (
@@ -42,6 +43,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.datasets:datasets",
         "The datasets: schema, size, rows, maintenance.",
     ),
+    "lineage": ("goldsmith.cli.lineage:lineage", "Which dataset feeds which; export the graph."),
+    "paths": ("goldsmith.cli.lineage:paths", "Show every way to obtain a dataset."),
     "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),
     "runs": ("goldsmith.cli.runs:runs", "Past and running runs."),
     "quarantine": (

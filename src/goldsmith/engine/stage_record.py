@@ -19,6 +19,7 @@ from goldsmith.planning.definition import definition_of
 from goldsmith.planning.increments import DEDUPLICATES
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.missing_sources import SOURCES_MISSING
+from goldsmith.planning.routes import route_of
 
 
 def stage_run_of(attempt: Attempt, token: int | None = None) -> StageRun:
@@ -63,6 +64,7 @@ def start(
         "ledger": stage_ledgers.facts_of(attempt, match),
         "replay": attempt.run_options.replay is not None,
         "write_mode": attempt.context.resolved.write_mode,
+        "route": route_of(attempt.context),
         FILES_LEFT: selection.files_left,
         liveness.SUPERSEDES: liveness.supersedes(attempt, selection),
         SOURCES_MISSING: list(selection.missing),

@@ -8,6 +8,7 @@ from goldsmith.catalog.definitions import define
 from goldsmith.journal import (
     access_tables,
     healing_tables,
+    lineage_tables,
     tables,
     tables_of_ledgers,
     tables_of_service,
@@ -79,6 +80,7 @@ api_keys = define(
 idempotent_answers = define(
     access_tables.IdempotentAnswer.table, sa.Index("ix_idempotent_answers_at", "at")
 )
+dataset_health = define(lineage_tables.DatasetHealth.table)
 
 OBSERVED = (
     audit_log,
@@ -104,4 +106,5 @@ OBSERVED = (
     waits,
     api_keys,
     idempotent_answers,
+    dataset_health,
 )

@@ -38,7 +38,9 @@ from goldsmith.worker.admission import admit
 from goldsmith.worker.follow import Follower, live_workers
 from goldsmith.worker.heartbeat import Heartbeat
 from goldsmith.worker.queue_state import StageEstimates
+from goldsmith.worker.reroute import NoHealthyPath, reroute
 from goldsmith.worker.retry_state import RetryState
+from goldsmith.worker.wait_for_path import wait_for_path
 
 #: How often `run_until_over` polls a request that waits or runs elsewhere.
 _LOOK_AGAIN_SECONDS = 0.25
@@ -271,6 +273,8 @@ def execute_request(
     except EverythingStopped as error:
         requests.stopped(journal, request.request_id, because=error.because, worker=worker)
         raise
+    except NoHealthyPath as error:
+        return RequestOutcome(request=wait_for_path(runtime, request, error, worker), runs=())
     except WorkerEnded as error:
         if error.ended:
             outcome.record_outcome(runtime, request, error.ended, worker=worker)
@@ -309,6 +313,9 @@ def _run(
         environment=runtime.settings.environment,
         leaves_out=not retry_state.stages and _REPAIR_OPTIONS.isdisjoint(request.options),
     )
+    if RunOptions.of(request.options) == RunOptions():
+        # A full refresh or a backfill from a copy would replace what came from the default.
+        plan = reroute(plan, runtime.catalog_indexer.catalog_index(), resources)
     _refuse_lost_history(runtime, resources, plan, RunOptions.of(request.options))
     stopped = plan.of(StageDecision.STOPPED, StageDecision.BLOCKED)
     if stopped and len(stopped) + len(plan.of(StageDecision.LEFT_OUT)) == len(plan.stages):

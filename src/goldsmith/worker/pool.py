@@ -25,6 +25,7 @@ from goldsmith.journal import requests, workers
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import RequestStatus
 from goldsmith.journal.tables_of_service import WorkerKind, WorkerRow
+from goldsmith.planning.increments import Increments
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling.values import Yield
 from goldsmith.worker import loop
@@ -211,6 +212,8 @@ class _Pool:
             watched=self._running.watching(request_id, self._resources.watched),
             pause=lambda attempt: self._running.pause(request_id, attempt),
             renew=self._renew_later,
+            # Each request looks at its inputs anew: the listings of others stay as they are.
+            increments=Increments(self._runtime.catalog, self._runtime.storage),
         )
         try:
             with self._running.running(request_id):

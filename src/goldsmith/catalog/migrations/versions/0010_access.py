@@ -7,7 +7,7 @@ from alembic import op
 from goldsmith.catalog.migrations import frozen
 
 revision = "0010"
-down_revision = "0007"
+down_revision = "0009"
 
 
 def upgrade() -> None:

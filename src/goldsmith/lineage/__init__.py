@@ -1,0 +1,1 @@
+"""Which dataset feeds which: the graph, its questions, and the ways to obtain a dataset."""
