@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import boto3
 import pytest
 
 from goldsmith.catalog import bundle
 from goldsmith.engine.run import ExecutionOptions
-from goldsmith.journal import requests, waits, workers
+from goldsmith.journal import leases, requests, waits, workers
+from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import Request, RequestStatus
 from goldsmith.journal.tables_of_service import ScheduleFire, WorkerRow
 from goldsmith.planning import apply_files
@@ -25,6 +28,7 @@ from goldsmith.worker.queue_state import StageEstimates
 from goldsmith.worker.queue_view import queue_entries
 from goldsmith.worker.resources import worker_resources
 from plain_sql import PlainSql
+from servers import s3 as s3_server
 
 CATALOG = """
 pipelines:
@@ -76,6 +80,14 @@ def put(runtime: Runtime, pipeline: str) -> Request:
 
 def admitted(runtime: Runtime, **how: dict[str, float]) -> Admission:
     return admit(runtime, StageEstimates(runtime), **how)
+
+
+def published(plain: PlainSql, dataset: str, at: datetime) -> None:
+    """Record that a stage run published a dataset."""
+    plain.run(
+        "INSERT INTO stage_runs (stage_run_id, target_id, status, attempt, ended_at)"
+        f" VALUES ('run-{at:%H%M%S}', '{dataset}', 'succeeded', 1, '{at:%Y-%m-%d %H:%M:%S}')"
+    )
 
 
 def gate_of(runtime: Runtime, pipeline: str) -> str | None:
@@ -174,7 +186,8 @@ def test_old_rows_of_the_journal_are_deleted_on_a_schedule(
 
 def test_each_closed_gate_is_a_row(runtime: Runtime, plain: PlainSql) -> None:
     put(runtime, "visits")
-    assert gate_of(runtime, "visits") == "profile"  # there is no worker
+    assert gate_of(runtime, "visits") == "profile"
+    assert waits.listed(runtime.journal)["request-visits"].because == "No worker is alive."
     workers.register(runtime.journal, WorkerRow(worker=WORKER, slots=1))
     assert gate_of(runtime, "visits") is None
 
@@ -190,6 +203,80 @@ def test_each_closed_gate_is_a_row(runtime: Runtime, plain: PlainSql) -> None:
     plain.run("DELETE FROM control_flags")
     plain.run("UPDATE pipelines SET run_window = NULL")
     assert gate_of(runtime, "visits") is None
+    assert leases.acquire(runtime.journal, "s3://shop/bronze/visits", Owner.this_process())
+    assert gate_of(runtime, "visits") == "target_lease"
+
+
+def test_a_stage_waits_for_an_input_that_is_too_old(runtime: Runtime, plain: PlainSql) -> None:
+    put(runtime, "visits")
+    workers.register(runtime.journal, WorkerRow(worker=WORKER, slots=1))
+    plain.run(
+        "UPDATE stages SET source_id = 'bronze_orders',"
+        " options = '{\"max_input_age_minutes\": 60}' WHERE pipeline_id = 'visits'"
+    )
+    assert gate_of(runtime, "visits") == "upstream_freshness"  # it was never written
+    published(plain, "bronze_orders", datetime.now(UTC) - timedelta(hours=2))
+    assert gate_of(runtime, "visits") == "upstream_freshness"
+    published(plain, "bronze_orders", datetime.now(UTC))
+    assert gate_of(runtime, "visits") is None
+
+
+def test_a_published_dataset_starts_the_pipelines_after_it_once(
+    runtime: Runtime, plain: PlainSql
+) -> None:
+    plain.run("UPDATE pipelines SET schedule = NULL")
+    plain.run(
+        "UPDATE pipelines SET schedule = 'after: dataset:bronze_orders'"
+        " WHERE pipeline_id = 'visits'"
+    )
+    clock = Clock(runtime, "service")
+    assert clock.turn() == []
+    published(plain, "bronze_orders", datetime.now(UTC) + timedelta(seconds=1))
+    [fire] = clock.turn()
+    assert fire.because == "bronze_orders was published"
+    assert clock.turn() == []
+
+
+def test_a_notification_of_s3_starts_a_pipeline_and_is_deleted(
+    catalog_url: str, plain: PlainSql, tmp_path: Path, runtime: Runtime
+) -> None:
+    with s3_server.running() as s3:
+        environ = {
+            "GOLDSMITH_CATALOG__URL": catalog_url,
+            "GOLDSMITH_LAKE__WAREHOUSE": "s3://shop/lake/",
+            "GOLDSMITH_STORAGE__ENDPOINT": s3.endpoint,
+            "GOLDSMITH_STORAGE__REGION": s3_server.REGION,
+            "GOLDSMITH_STORAGE__ACCESS_KEY": "env:S3_KEY",
+            "GOLDSMITH_STORAGE__SECRET_KEY": "env:S3_SECRET",
+            "S3_KEY": s3_server.ACCESS_KEY,
+            "S3_SECRET": s3_server.SECRET_KEY,
+        }
+        sqs = boto3.client(
+            "sqs",
+            endpoint_url=s3.endpoint,
+            region_name=s3_server.REGION,
+            aws_access_key_id=s3_server.ACCESS_KEY,
+            aws_secret_access_key=s3_server.SECRET_KEY,
+        )
+        queue = sqs.create_queue(QueueName="arrivals")["QueueUrl"]
+        plain.run("UPDATE pipelines SET schedule = 'on arrival' WHERE pipeline_id = 'visits'")
+        plain.run(
+            "UPDATE sources SET options = ? WHERE source_id = 'raw_visits'",
+            json.dumps({"arrival_queue": queue}),
+        )
+        created = {"bucket": {"name": "shop"}, "object": {"key": "raw/visits/a+b.jsonl"}}
+        body = {"Records": [{"eventName": "ObjectCreated:Put", "s3": created}]}
+        sqs.send_message(QueueUrl=queue, MessageBody=json.dumps(body))
+        served = Runtime.of(environ, project=tmp_path, environment=None, cwd=tmp_path)
+        try:
+            [fire] = Arrivals(served, "service").turn()
+        finally:
+            served.close()
+        assert fire.because == "new files in raw_visits"
+        state = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["All"])["Attributes"]
+    assert state["ApproximateNumberOfMessages"] == "0"
+    assert state["ApproximateNumberOfMessagesNotVisible"] == "0"
+    assert len(requests.due(runtime.journal)) == 1
 
 
 def test_a_changed_weight_row_reorders_the_queue(runtime: Runtime, plain: PlainSql) -> None:

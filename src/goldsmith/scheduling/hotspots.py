@@ -81,7 +81,8 @@ class EndpointLimits:
                 mean = known.mean_per_minute / _MINUTE
             else:
                 mean = self._bytes[endpoint] / max(self._seconds[endpoint], 1.0)
-            keeps_up = self._bytes[endpoint] / max(self._drain, self._longest[endpoint], _MINUTE)
+            longest = self._longest.get(endpoint, 0.0)  # no entry: only stages of 0 s
+            keeps_up = self._bytes[endpoint] / max(self._drain, longest, _MINUTE)
             found = max(_MARGIN * peak_to_mean * mean, _CATCH_UP * keeps_up)
             self._limits[endpoint, peak_to_mean] = found
         return found

@@ -19,9 +19,8 @@ def explain_waits(decided: Decisions, state: SchedulerState, now: float) -> tupl
     ahead += sum(start.stage.seconds for start in decided.start)
     found: list[Wait] = []
     for position, (stage, score, reason) in enumerate(decided.ranked, start=1):
-        found.append(
-            Wait(stage, score, position, sentence_of(reason, state.slots), now + ahead / slots)
-        )
+        start = now + ahead / slots if state.slots > 0 else None
+        found.append(Wait(stage, score, position, sentence_of(reason, state.slots), start))
         ahead += stage.seconds
     return tuple(found)
 
@@ -33,4 +32,6 @@ def sentence_of(reason: str, slots: int) -> str:
         return f"More load now would make a hotspot of {detail.replace(':', ' ', 1)}."
     if kind == "limit":
         return f"Its profile already runs max_concurrent_tasks = {detail} stages."
+    if slots <= 0:
+        return "No worker is alive."
     return _SENTENCES[kind].format(slots=slots)

@@ -135,6 +135,11 @@ class _Pool:
                     self._look(threads, drain)
                 except CatalogUnreachable as error:
                     _LOG.warning("%s", error)
+                except GoldsmithError:
+                    raise
+                except Exception:
+                    # What runs goes on; the next turn tries again. The log has the error.
+                    _LOG.exception("a turn of the worker failed")
                 self._collect()
                 if self._ended is not None:
                     raise self._ended

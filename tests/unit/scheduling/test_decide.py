@@ -107,3 +107,9 @@ def test_an_unknown_setting_is_refused_with_the_closest_name() -> None:
     with pytest.raises(UnknownSchedulingSetting) as refused:
         settings_from_rows("balanced", {"aging_minuts": 3})
     assert "aging_minutes" in refused.value.hint
+
+
+def test_stages_past_their_estimate_stop_no_decision() -> None:
+    over = RunningStage(stage("over", 0, target="t"), 0.0, 5.0)
+    state = SchedulerState(2, (stage("next", 0, target="t"),), (over,))
+    assert [start.stage.key for start in decide(state, BOTH, 9.0).start] == ["next"]
