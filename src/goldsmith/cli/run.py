@@ -192,11 +192,11 @@ def perform(
 
 def _wait_teller(*, quiet: bool) -> Callable[[str], None]:
     """Prints why a request waits, each reason once."""
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def tell(because: str) -> None:
-        if not quiet and because not in told:
-            told.add(because)
+        if not quiet and because not in shown:
+            shown.add(because)
             echo(f"Waiting: {because}")
 
     return tell

@@ -83,13 +83,13 @@ def serve(
         heartbeat.drain()
         tell("draining: running requests end, nothing new is started")
         processes.drain()
-        is_told_twice = False
+        is_stop_sent = False
         while not processes.wait(_TURN_SECONDS):
             state.turned_at = time.monotonic()
-            if drain.is_stopping and not is_told_twice:
+            if drain.is_stopping and not is_stop_sent:
                 tell("stopping at once")
                 processes.drain()
-                is_told_twice = True
+                is_stop_sent = True
 
 
 def _count_workers(runtime: Runtime, state: ServiceState) -> int:
