@@ -6,8 +6,9 @@ import pytest
 
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
+from goldsmith.catalog.conventions import Convention
 from goldsmith.catalog.datasets import Source, Target
-from goldsmith.catalog.edges import Edge, RecoveryPath
+from goldsmith.catalog.edges import ColumnLineage, Edge, RecoveryPath
 from goldsmith.catalog.errors import RowRefused
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
@@ -43,6 +44,8 @@ ROWS: tuple[Row, ...] = (
     CheckSchedule(rule_set_id="r", dataset_id="t"),
     SlotPrice(hour=1),
     Edge(from_dataset_id="s", to_dataset_id="t"),
+    ColumnLineage(from_dataset_id="s", from_column="a", to_dataset_id="t", to_column="b"),
+    Convention(layer="raw"),
     RecoveryPath(dataset_id="t", path_order=1),
 )
 

@@ -202,3 +202,11 @@ ALTER TABLE requests ADD COLUMN backfill_id TEXT CONSTRAINT ck_requests_backfill
 
 CREATE INDEX ix_requests_backfill ON requests (backfill_id);
 
+DROP VIEW v_requests;
+
+CREATE VIEW v_requests AS
+SELECT q.request_id, q.selection, q.pipelines, q.options, q.status, q.because, q.asked_by, q.asked_at, q.not_before, q.attempt, q.after_run_id, q.run_ids, q.worker, q.ended_at, q.token, q.expires_at, q.due_at, q.backfill_id,
+  q.status = 'waiting' AND (q.not_before IS NULL OR (julianday(q.not_before) <= julianday('now'))) AS is_due,
+  round((julianday(coalesce(q.ended_at, 'now')) - julianday(q.asked_at)) * 86400.0, 3) AS age_sec
+FROM requests q;
+
