@@ -58,7 +58,7 @@ def of_process(storage: Storage) -> dict[str, str]:
     if spark.master == SUBMITTED:
         return {**conf, **spark.conf}
     conf |= {"spark.driver.memory": spark.driver_memory, "spark.ui.enabled": "false"}
-    # One driver runs stages of several requests; each request has a pool of its own.
+    # One driver runs stages of several pipelines; each pipeline has a pool of its own.
     conf["spark.scheduler.mode"] = "FAIR"
     if spark.master.startswith("local"):
         conf |= {
