@@ -99,5 +99,6 @@ def test_two_runs_started_together_never_both_write(tmp_path: Path) -> None:
     assert [first.returncode, second.returncode] == [0, 0], outputs
     assert line.rows() == line.expected()
     assert line.litter() == {}
+    # The second request finds nothing new, or joined the first while both waited.
     query = "SELECT status FROM stage_runs ORDER BY started_at"
-    assert sorted(line.ask(query)) == [("skipped",), ("succeeded",)]
+    assert sorted(line.ask(query)) in ([("succeeded",)], [("skipped",), ("succeeded",)])
