@@ -7,7 +7,6 @@ import contextlib
 import logging
 from collections import deque
 
-from goldsmith.errors import GoldsmithError
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import AuditEvent
 
@@ -65,9 +64,6 @@ class EventFeed:
                 found = await asyncio.to_thread(
                     self._journal.read, since_event_id=self.newest, most=_MOST
                 )
-            except (GoldsmithError, OSError) as error:
-                logger.warning("the audit log cannot be read: %s", error)
-                found = []
             except Exception:
                 # The database is away; the listeners stay and the feed goes on where it was.
                 logger.warning("the audit log cannot be read", exc_info=True)
