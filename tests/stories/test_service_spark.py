@@ -101,6 +101,7 @@ def test_run_goes_on_itself_when_the_worker_it_follows_is_killed(shop: Shop) -> 
     assert shop.litter() == {}
 
 
+@pytest.mark.soak
 def test_the_service_runs_requests_and_follow_ups_replaces_a_killed_worker_and_drains(
     shop: Shop,
 ) -> None:
@@ -121,6 +122,8 @@ def test_the_service_runs_requests_and_follow_ups_replaces_a_killed_worker_and_d
             os.kill(pid, signal.SIGKILL)
             assert following.wait(_PATIENCE_SECONDS) == 0
         until(lambda: [row for row in active_workers(shop) if row[0] != name])
+        # The second run of orders has a follow-up, too: a drain would leave it waiting.
+        until(lambda: rows_of(shop, fired) == [("done",), ("done",)])
 
         service.send_signal(signal.SIGTERM)
         assert service.wait(_PATIENCE_SECONDS) == 0
