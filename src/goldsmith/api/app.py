@@ -92,6 +92,8 @@ def create_app(runtime: Runtime, *, root_path: str = "") -> FastAPI:
     app.state.runtime = runtime
     app.state.hide = runtime.secrets.redact
     app.state.rates = RequestRates()
+    # What a login link opens: the page, or the status where no page was built.
+    app.state.home = "/" if PAGE.is_dir() else f"{PREFIX}/status"
     app.state.feed = EventFeed(runtime.journal)
     refuse_open_routes()
     add_handlers(app)

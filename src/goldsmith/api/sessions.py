@@ -72,13 +72,14 @@ def sign_out(
 def follow_login_link(
     runtime: OpenRuntime, request: Request, key: Annotated[str, Query(max_length=500)]
 ) -> Response:
-    """Follow the one-time link of `goldsmith serve`: sign in and show the page."""
+    """Follow the one-time link of `goldsmith serve`: sign in and go on to the page."""
     made = api_keys.exchange(
         runtime.journal, key, kinds=(KeyKind.LOGIN,), session_for=SESSION_LASTS
     )
     if made is None:
         raise NotSignedIn()
-    response = RedirectResponse(_path(request), status_code=303)
+    home = f"{request.scope.get('root_path', '')}{request.app.state.home}"
+    response = RedirectResponse(home, status_code=303)
     response.headers["Referrer-Policy"] = "no-referrer"
     _set_cookie(request, response, made[1])
     return response

@@ -224,6 +224,7 @@ def test_a_login_link_works_once(connect: Any, runtime: Runtime) -> None:
     client = connect(None)
     first = client.get(f"/login?key={secret}", follow_redirects=False)
     assert first.status_code == 303
+    assert client.get(first.headers["location"]).status_code == 200
     assert client.get("/api/v1/session").json()["owner"] == "ann"
     assert connect(None).get(f"/login?key={secret}").status_code == 401
     # A login key is no token.
