@@ -37,10 +37,6 @@ ALLOWED_FIELDS = frozenset(
         ("Verdict", "place"),
         ("BadSchema", "place"),
         ("DuplicateColumns", "place"),
-        ("UnknownState", "said"),
-        ("BadRetention", "said"),
-        ("BadTargetOption", "said"),
-        ("BadWindow", "said"),
     )
 )
 
@@ -110,9 +106,9 @@ self.one = 1
 f(place=2)
 lambda near: near
 if (words := 1): pass
-class BadWindow:
-    said: str
-BadWindow(said="x")
+class BadSchema:
+    place: str
+BadSchema(place="x")
 query.one()
 error.place
 """

@@ -18,10 +18,10 @@ _PARTS = re.compile(r"(?:^|/)(?:year=)?(\d{4})/(?:month=)?(\d{1,2})/(?:day=)?(\d
 class BadWindow(GoldsmithError):
     """A window's start or end is no date or time, or the start is not before the end."""
 
-    said: str
+    value: str
 
     def __str__(self) -> str:
-        return f"{self.said} is no window of time."
+        return f"{self.value} is no window of time."
 
     @property
     def hint(self) -> str:
@@ -40,7 +40,7 @@ class Window:
         """Parse a window; without an end it lasts until now."""
         made = cls(start=moment(start), end=now if end is None else moment(end))
         if made.start >= made.end:
-            raise BadWindow(said=f"From {start} to {end or 'now'}")
+            raise BadWindow(value=f"From {start} to {end or 'now'}")
         return made
 
     def holds(self, at: datetime) -> bool:
@@ -67,7 +67,7 @@ def moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise BadWindow(said=f"'{text}'") from None
+        raise BadWindow(value=f"'{text}'") from None
 
 
 def day_of(path: str) -> datetime | None:

@@ -25,11 +25,11 @@ class UnknownState(GoldsmithError):
     """A dataset was never in the given state, or the state has expired."""
 
     dataset: str
-    said: str
+    value: str
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"'{self.said}' is no state of {self.dataset} that it could go back to."
+        return f"'{self.value}' is no state of {self.dataset} that it could go back to."
 
     @property
     def hint(self) -> str:
@@ -98,5 +98,5 @@ def find(dataset: Dataset, known: Sequence[State], requested: str) -> State:
         listed = tuple(
             f"{state.snapshot} ({state.at:%Y-%m-%d %H:%M:%S})" for state in known if state.at
         )
-        raise UnknownState(dataset=dataset.dataset_id, said=requested, known=listed)
+        raise UnknownState(dataset=dataset.dataset_id, value=requested, known=listed)
     return before[0]

@@ -41,10 +41,10 @@ class BadRetention(GoldsmithError):
     """A target's retain_days is no number of days."""
 
     target: str
-    said: str
+    value: str
 
     def __str__(self) -> str:
-        return f"The target {self.target} has the option retain_days: {self.said}."
+        return f"The target {self.target} has the option retain_days: {self.value}."
 
     @property
     def hint(self) -> str:
@@ -103,7 +103,7 @@ def retention(target: Target) -> timedelta:
     """How long the snapshots of a table are kept for readers."""
     days = target.options.get("retain_days", RETAIN_DAYS)
     if isinstance(days, bool) or not isinstance(days, int | float) or days < 0:
-        raise BadRetention(target=target.target_id, said=str(days))
+        raise BadRetention(target=target.target_id, value=str(days))
     return timedelta(days=days)
 
 

@@ -20,11 +20,11 @@ class BadTargetOption(GoldsmithError):
     """A target's option has a value that Redshift does not allow for the table."""
 
     option: str
-    said: str
+    value: str
     known: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"The target's option {self.option} is '{self.said}'."
+        return f"The target's option {self.option} is '{self.value}'."
 
     @property
     def hint(self) -> str:
@@ -57,7 +57,7 @@ def encoding(landing: Landing, column: WarehouseColumn) -> str:
     if declared is None:
         return ""
     if not _ENCODING.fullmatch(str(declared).lower()):
-        raise BadTargetOption(option="encode", said=str(declared), known=("az64", "lzo", "zstd"))
+        raise BadTargetOption(option="encode", value=str(declared), known=("az64", "lzo", "zstd"))
     return f" ENCODE {str(declared).lower()}"
 
 
@@ -70,12 +70,12 @@ def _option_columns(landing: Landing, option: str, value: object) -> str:
         else []
     )
     if not columns or any(column not in landing.names for column in columns):
-        raise BadTargetOption(option=option, said=str(value), known=tuple(landing.names))
+        raise BadTargetOption(option=option, value=str(value), known=tuple(landing.names))
     return names([landing.names[column] for column in columns], dialect=landing.dialect.name)
 
 
 def _choice(option: str, value: object, known: Sequence[str]) -> str:
     choice = str(value).lower()
     if choice not in known:
-        raise BadTargetOption(option=option, said=str(value), known=tuple(known))
+        raise BadTargetOption(option=option, value=str(value), known=tuple(known))
     return choice.upper()
