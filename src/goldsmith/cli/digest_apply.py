@@ -64,6 +64,7 @@ def catalog_view(cli: CliContext) -> Any:
     from goldsmith.catalog.datasets import Source, Target
     from goldsmith.catalog.edges import Edge
     from goldsmith.catalog.pipelines import Pipeline, Stage
+    from goldsmith.catalog.rules import RuleSet
     from goldsmith.digest.catalog_rows import CatalogView
 
     rows = cli.runtime.catalog_indexer.catalog_index().rows
@@ -73,5 +74,6 @@ def catalog_view(cli: CliContext) -> Any:
         pipelines=frozenset(row.pipeline_id for row in rows.rows(Pipeline)),
         stages=tuple(rows.rows(Stage)),
         edges=tuple(rows.rows(Edge)),
+        rule_sets=frozenset(row.rule_set_id for row in rows.rows(RuleSet)),
         conventions={row.layer: row for row in rows.rows(Convention)},
     )

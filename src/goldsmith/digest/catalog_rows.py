@@ -13,9 +13,11 @@ from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import ColumnLineage, Edge
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.rows import Row
+from goldsmith.catalog.rules import RuleSet
 from goldsmith.digest.describe import expression_text
 from goldsmith.digest.medallion import LAYERS, LayerGuess, layers_of
 from goldsmith.digest.names import is_location
+from goldsmith.digest.suggested_rules import rules_of
 from goldsmith.digest.values import Digest, StatementDigest
 from goldsmith.errors import GoldsmithError
 
@@ -64,6 +66,7 @@ class CatalogView:
     pipelines: frozenset[str] = frozenset()
     stages: tuple[Stage, ...] = ()
     edges: tuple[Edge, ...] = ()
+    rule_sets: frozenset[str] = frozenset()
     conventions: Mapping[str, Convention] = field(default_factory=dict)
 
     @property
@@ -160,6 +163,11 @@ def _stages(
                 continue
             there.add(target)
             row = _stage(statement, name, layers[name], ids, view, pipeline, dialect, taken)
+            rules = _rule_set(statement, name, target) if row.validation_set_id is None else None
+            if rules is not None and rules.rule_set_id not in view.rule_sets:
+                rows.append(rules)
+            if rules is not None:
+                row = replace(row, validation_set_id=rules.rule_set_id)
             taken.add(row.stage_order)
             rows.append(row)
     return rows
@@ -212,6 +220,22 @@ def _stage(
         target_id=target,
         validation_set_id=convention.rule_set_id,
         **more,
+    )
+
+
+def _rule_set(statement: StatementDigest, name: str, target: str) -> RuleSet | None:
+    """The checks that the SQL implies, where no convention names a rule set.
+
+    They warn: what a query implies of one load need not hold for rows loaded before.
+    """
+    checks = [dict(rule.check) for rule in rules_of(statement) if rule.dataset == name]
+    if not checks:
+        return None
+    return RuleSet(
+        rule_set_id=f"{target}_from_sql",
+        description=f"What the SQL of {target} implies",
+        check_def=tuple(checks),
+        severity="warning",
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.digest.confidence import confidence
 from goldsmith.digest.medallion import layers_of
+from goldsmith.digest.suggested_rules import rules_of
 from goldsmith.digest.values import ColumnEdge, Digest, StatementDigest
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def lines_of(digest: Digest) -> Iterator[str]:
     for name, guess in layers_of(digest).items():
         yield f"Layer of {name}: {guess.layer} (stage {guess.order}): {guess.reason}"
     for statement in digest.statements:
-        for rule in statement.rules:
+        for rule in rules_of(statement):
             yield f"Suggested rule for {rule.dataset}: {dict(rule.check)} ({rule.clause})"
         for edge in statement.columns:
             for name, tables in edge.ambiguous:
@@ -116,7 +117,7 @@ def _statement(statement: StatementDigest) -> dict[str, Any]:
         },
         "rules": [
             {"dataset": r.dataset, "check": dict(r.check), "clause": r.clause}
-            for r in statement.rules
+            for r in rules_of(statement)
         ],
         "evidence": statement.evidence.value,
         "confidence": confidence(statement.evidence, elided=elided),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlglot import exp
 
-from goldsmith.digest.keywords import UNIT_FUNCTIONS, UNITS
+from goldsmith.digest.keywords import PSEUDO_COLUMNS, UNIT_FUNCTIONS, UNITS
 from goldsmith.digest.relation import OutColumn
 from goldsmith.digest.scope import Scope
 from goldsmith.digest.values import Root, Sources, ValueKind
@@ -142,6 +142,8 @@ def resolve(node: exp.Column, scope: Scope, reading: StatementReading) -> OutCol
     """The column a reference means: of a table, a field of a column, or of an outer query."""
     name = node.name if node.this.args.get("quoted") else node.name.lower()
     table = node.args.get("table")
+    if table is None and name in PSEUDO_COLUMNS.get(reading.dialect, ()):
+        return None
     if table is None:
         column = scope.bare(name)
         if column is None and scope.entries:

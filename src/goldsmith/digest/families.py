@@ -26,6 +26,8 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
         return _load(cursor, naming)
     if head == "EXPORT":
         return _export(cursor, naming, query)
+    if head == "APPLY" and cursor.peek(1).upper == "CHANGES":
+        return _apply_changes(cursor, naming)
     if head == "BULK" and cursor.peek(1).upper == "INSERT":
         return _bulk_insert(cursor, naming)
     if head in ("PUT", "GET") and (
@@ -44,6 +46,8 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
     if head == "SELECT" and cursor.peek(1).upper == "SWAP_PARTITIONS_BETWEEN_TABLES":
         strings = [token.value for token in tokens if token.kind == STRING]
         return moved("SWAP PARTITIONS", strings[:1], strings[-1:])
+    if head == "CACHE" and any(token.upper == "SELECT" for token in tokens):
+        return None
     if head in QUIET:
         return StatementDigest(verb=head, evidence=EvidenceClass.TOKENS)
     return None
@@ -184,15 +188,16 @@ def _unload(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
 
 def _load(cursor: Cursor, naming: Naming) -> StatementDigest | None:
     """LOAD DATA of Hive, MySQL and BigQuery; IMPORT of Impala and Exasol."""
-    source: str | None = None
+    sources: list[str] = []
     target: str | None = None
     while not cursor.over:
         token = cursor.next()
         if token.upper in ("INPATH", "INFILE", "URIS", "FILE"):
-            cursor.accept("=")
             while cursor.peek().value in ("=", "[", "("):
                 cursor.next()
-            source = source or cursor.string()
+            location = cursor.string()
+            if location and not sources:
+                sources = [location, *_more_locations(cursor)]
         elif token.upper in ("INTO", "OVERWRITE"):
             cursor.accept("INTO")
             cursor.accept("TABLE")
@@ -202,14 +207,27 @@ def _load(cursor: Cursor, naming: Naming) -> StatementDigest | None:
                 parts = cursor.name()
                 target = naming.full(parts) if parts else None
         elif token.upper == "FROM" and cursor.peek().upper == "FILES":
-            inside = cursor
-            inside.next()
-            for inner in inside.skip_group():
-                if inner.kind == STRING and is_location(inner.value):
-                    source = source or inner.value
+            cursor.next()
+            locations = [t.value for t in cursor.skip_group() if t.kind == STRING]
+            sources = sources or [text for text in locations if is_location(text)]
     if target is None:
         return None
-    return moved("LOAD", [source] if source else [], [target])
+    return moved("LOAD", sources, [target])
+
+
+def _apply_changes(cursor: Cursor, naming: Naming) -> StatementDigest | None:
+    """Databricks' APPLY CHANGES INTO t FROM [STREAM(]s[)] KEYS (…)."""
+    if not cursor.find("INTO"):
+        return None
+    target = cursor.name()
+    if not target or not cursor.find("FROM"):
+        return None
+    if cursor.accept("STREAM"):
+        cursor.accept("(")
+    source = cursor.name()
+    if not source:
+        return None
+    return moved("APPLY CHANGES", [naming.full(source)], [naming.full(target)], "merge")
 
 
 def _export(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest | None:
@@ -247,6 +265,7 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
     cursor.next()
     cursor.sequence("OR REPLACE")
     cursor.sequence("OR ALTER")
+    cursor.sequence("OR REFRESH")
     external = False
     while cursor.peek().upper in (
         "TEMP",
@@ -258,6 +277,7 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
         "VOLATILE",
         "FOREIGN",
         "SECURE",
+        "SNAPSHOT",
         "UNLOGGED",
     ):
         external |= cursor.peek().upper in ("EXTERNAL", "FOREIGN")
@@ -290,7 +310,6 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
         "MULTISET",
         "LIVE",
         "STREAMING",
-        "SNAPSHOT",
         "ALGORITHM",
         "DEFINER",
         "EDITIONABLE",
@@ -332,12 +351,21 @@ def _stage_or_table(
                 inner.next()
             source = _file_or_table(inner, naming)
             if source and is_location(source):
-                done = moved(verb, [source], [target])
+                done = moved(verb, [source, *_more_locations(inner)], [target])
                 done.write = None
                 return done
     done = moved(verb, [], [target])
     done.moves_data, done.write = False, None
     return done
+
+
+def _more_locations(cursor: Cursor) -> list[str]:
+    """The further locations of a list of them."""
+    found = []
+    while cursor.peek().value == "," and cursor.peek(1).kind == STRING:
+        cursor.next()
+        found.append(cursor.next().value)
+    return [location for location in found if is_location(location)]
 
 
 def _has_query(cursor: Cursor) -> bool:

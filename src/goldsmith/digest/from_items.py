@@ -23,6 +23,9 @@ def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
     from goldsmith.digest.relations import relation_of
 
     full = ""
+    if isinstance(node, exp.Stream):
+        add_item(_unwrapped(node), scope, reading, ctes)
+        return
     if isinstance(node, exp.Table):
         relation, full = _table(node, scope, reading, ctes)
     elif isinstance(node, exp.Subquery | exp.Paren):
@@ -37,8 +40,10 @@ def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
         relation = _lateral(node, scope, reading, ctes)
     elif isinstance(node, exp.Values):
         relation = values_relation(node, scope, reading, ctes)
-    elif isinstance(node, exp.Query):
+    elif isinstance(node, exp.Query | exp.Pivot):
         relation = relation_of(node, reading, ctes, scope)
+    elif isinstance(node, exp.TableFromRows):
+        relation = _function(node.this, scope, reading, ctes)
     else:
         relation = _through(node, scope, reading, ctes)
     alias, names = _alias(node)
@@ -56,6 +61,19 @@ def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
         add_item(lateral, scope, reading, ctes)
     for join in node.args.get("joins") or ():
         add_join(join, scope, reading, ctes)
+
+
+def _unwrapped(stream: exp.Stream) -> exp.Expr:
+    """The item behind Databricks' `STREAM t` or `STREAM(t)`, with the alias of the stream."""
+    item: exp.Expr = stream.this
+    while isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table):
+        inner = item.this
+        if item.args.get("alias"):
+            inner.set("alias", item.args["alias"])
+        item = inner
+    if stream.args.get("alias"):
+        item.set("alias", stream.args["alias"])
+    return item
 
 
 def _joined_tables(inner: exp.Expr) -> bool:
@@ -141,9 +159,11 @@ def _function(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Cte
         if isinstance(node, exp.Func)
         else ""
     ).lower()
-    if name in ("identifier", "table"):
-        for literal in node.find_all(exp.Literal):
-            if literal.is_string:
+    if name in ("identifier", "table") or isinstance(node, exp.DynamicIdentifier):
+        for literal in node.iter_expressions():
+            if isinstance(literal, exp.DynamicIdentifier):
+                return _function(literal, scope, reading, ctes)
+            if isinstance(literal, exp.Literal) and literal.is_string:
                 parts = [(part, False) for part in literal.this.split(".")]
                 return reading.table(reading.naming.full(parts))
     if name in (
@@ -181,16 +201,20 @@ def _through(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
 
 
 def _unnest(node: exp.Unnest, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
-    found = {}
-    for expression in node.expressions:
-        found.update(sources_of(expression, scope, reading, ctes))
-    found = raised(found, ValueKind.EXPRESSION)
-    _, names = _alias(node)
-    columns = [OutColumn(name, dict(found)) for name in names]
+    arrays = [
+        raised(sources_of(expression, scope, reading, ctes), ValueKind.EXPRESSION)
+        for expression in node.expressions
+    ]
+    found = {root: kind for array in arrays for root, kind in array.items()}
+    alias, names = _alias(node)
+    by_position = len(arrays) > 1 and len(names) == len(arrays)
+    columns = [
+        OutColumn(name, dict(arrays[index] if by_position else found))
+        for index, name in enumerate(names)
+    ]
     offset = node.args.get("offset")
     if isinstance(offset, exp.Identifier):
         columns.append(OutColumn(offset.name, {}))
-    alias, _ = _alias(node)
     if alias and not names:
         columns.append(OutColumn(alias, dict(found)))
     return Relation(columns, through=found)
@@ -262,18 +286,17 @@ def pivot_scope(pivot: exp.Pivot, scope: Scope, reading: StatementReading, ctes:
 
 
 def changed_rows(node: exp.Expr, reading: StatementReading, ctes: Ctes) -> Relation:
-    """The rows a data-changing common table expression returns."""
+    """The rows a data-changing common table expression returns; its table is written too."""
     from goldsmith.digest.relations import relation_of
 
-    scope = Scope()
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    if isinstance(target, exp.Table):
-        add_item(target, scope, reading, ctes)
     source = node.args.get("expression")
     if isinstance(source, exp.Query):
         relation_of(source, reading, ctes, None)
+    if isinstance(target, exp.Table) and not isinstance(node, exp.Delete):
+        reading.writes[reading.naming.of_table(target)] = None
     returning = node.args.get("returning")
-    if returning is None:
+    if not isinstance(returning, exp.Returning):
         return Relation([])
     select = exp.Select(expressions=[e.copy() for e in returning.expressions])
     if isinstance(target, exp.Table):

@@ -26,7 +26,7 @@ DATA_VERBS = keywords(
     """
     SELECT INSERT UPDATE DELETE MERGE WITH CREATE COPY UNLOAD LOAD EXPORT TRUNCATE ALTER
     DROP USE EXECUTE EXEC CALL REPLACE BULK UPSERT FROM RENAME TABLE VALUES PUT GET IMPORT
-    EXCHANGE REFRESH
+    EXCHANGE REFRESH APPLY PIVOT UNPIVOT
     """
 )
 CONTROL = keywords(
@@ -64,6 +64,10 @@ UNIT_FUNCTIONS = keywords(
     dateadd_big datediff_big
     """
 )
+#: Names that a dialect gives a value to in every query: no column of a table.
+PSEUDO_COLUMNS = {
+    "oracle": keywords("level rownum sysdate systimestamp user uid connect_by_isleaf"),
+}
 NO_TABLE = keywords(
     """
     SELECT LATERAL UNNEST TABLE VALUES WITH WHERE SET ON FLATTEN GENERATE_SERIES FIRST NEXT

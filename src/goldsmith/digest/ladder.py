@@ -42,6 +42,25 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bCOPY\s+GRANTS\b", ""),
         (r"\.\.\.", " "),
+        # Oracle: rows deleted after an UPDATE of a MERGE; T-SQL: OUTPUT of a MERGE.
+        (
+            r"^(\s*MERGE\b.*?\bUPDATE\s+SET\b.*?)\bDELETE\s+WHERE\b.*?(?=\bWHEN\s+NOT\b|$)",
+            r"\1",
+        ),
+        (r"^(\s*MERGE\b.*\bTHEN\b.*?)\bOUTPUT\b.*$", r"\1"),
+        (
+            r"\bOUTPUT\s+(?:inserted|deleted)\.(?:(?!\bSELECT\b|\bVALUES\b).)*?\bINTO\s+[\w.#@\[\]\"]+",
+            "",
+        ),
+        (r"^\s*REPLACE\s+INTO\b", "INSERT INTO"),
+        (r"^\s*REPLACE\s+TABLE\b", "CREATE OR REPLACE TABLE"),
+        (
+            r"\bOVERWRITE\s+(?:LOCAL\s+)?DIRECTORY\s+('[^']*')\s+USING\s+\w+"
+            r"(?:\s+OPTIONS\s*\([^)]*\))?",
+            r"OVERWRITE DIRECTORY \1",
+        ),
+        (r"\bOPENROWSET\s*\(\s*BULK\s+('[^']*')[^)]*\)", r"read_files(\1)"),
+        (r"\bAS\s+((?:UN)?PIVOT\s.*)$", r"AS SELECT * FROM (\1)"),
     )
 )
 #: Clauses of a CREATE … AS between the name and the query that grammars trip over.

@@ -129,7 +129,7 @@ def _when(
         _assign(then.expressions, source, both, relation, assigned, reading, ctes)
     elif isinstance(then, exp.Insert):
         values = then.expression
-        if then.this is None or isinstance(then.this, exp.Star) or values is None:
+        if isinstance(then.this, exp.Var | exp.Star) or not then.this or not values:
             _all(relation, assigned, reading)
             return
         cells = values.expressions if isinstance(values, exp.Tuple) else [values]
@@ -218,13 +218,45 @@ def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest)
         add_join(join, scope, reading, ctes)
     if aliased is not None and not _named_twice(aliased, source, reading, target):
         reading.reads.pop(target, None)
-    assigned = Assigned(target)
-    _assign(tree.expressions, scope, scope, Relation([]), assigned, reading, ctes)
-    digest.columns = assigned.edges()
+    targets: dict[str, Assigned] = {}
+    for equal in tree.expressions:
+        changed = _changed_table(equal, scope) or target
+        assigned = targets.setdefault(changed, Assigned(changed))
+        _assign([equal], scope, scope, Relation([]), assigned, reading, ctes)
+    digest.columns = [edge for assigned in targets.values() for edge in assigned.edges()]
     where = tree.args.get("where")
     if where is not None:
         reading.use("filter", sources_of(where, scope, reading, ctes, ambiguity=False))
-    return target
+    return _changed_tables(target, list(targets), reading, digest)
+
+
+def _changed_table(equal: exp.Expr, scope: Scope) -> str | None:
+    """The table whose column an assignment sets: MySQL may set columns of every joined table."""
+    left = equal.this
+    qualifier = left.text("table").lower() if isinstance(left, exp.Column) else ""
+    for entry in scope.entries if qualifier else ():
+        if entry.full and (entry.alias == qualifier or entry.full == qualifier):
+            return entry.name
+    return None
+
+
+def _changed_tables(
+    target: str, changed: list[str], reading: StatementReading, digest: StatementDigest
+) -> str:
+    """The first changed table; further ones are downstream too, and read if another uses them."""
+    if not changed or changed == [target]:
+        return target
+    if target not in changed:
+        reading.reads[target] = None
+    digest.downstream += changed
+    feeds = [(root.table, edge.table) for edge in digest.columns for root in edge.sources]
+    for name in changed:
+        if any(up == name != down for up, down in feeds):
+            reading.reads[name] = None
+        else:
+            reading.reads.pop(name, None)
+    digest.edges = [(up, down) for down in changed for up in reading.reads if up != down]
+    return changed[0]
 
 
 def _aliased(table: exp.Expr, source: exp.Expr | None) -> exp.Table | None:
@@ -259,6 +291,11 @@ def delete(tree: exp.Delete, reading: StatementReading, digest: StatementDigest)
     if isinstance(table, exp.Table) and named:
         add_item(table, scope, reading, ctes)
         reading.reads.pop(target, None)
+        digest.downstream.append(target)
+        for further in named[1:]:
+            name = reading.naming.of_table(_aliased(further, tree) or further)
+            reading.reads.pop(name, None)
+            digest.downstream.append(name)
     else:
         own = _own(target, reading)
         scope.add(target_table.alias or target_table.name, target, own)

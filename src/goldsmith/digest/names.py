@@ -89,6 +89,8 @@ def table_parts(table: exp.Table) -> list[tuple[str, bool]]:
             parts.append((mark + part.this, bool(part.args.get("quoted"))))
         elif isinstance(part, exp.Literal):
             parts.append((part.this, True))
+        elif isinstance(part, exp.Parameter):
+            parts.append((f"@{part.name}", False))
         else:
             parts.append((part.name or part.sql(), False))
     return parts

@@ -29,6 +29,7 @@ class StatementReading:
         "temps",
         "text",
         "unknown_shape",
+        "writes",
     )
 
     def __init__(
@@ -45,6 +46,8 @@ class StatementReading:
         self.text = text
         self.reads: dict[str, None] = {}
         self.mentioned: dict[str, None] = {}
+        #: Tables that common table expressions write.
+        self.writes: dict[str, None] = {}
         self.indirect: dict[str, dict[Root, None]] = {}
         self.rules: list[RuleSuggestion] = []
         self.ambiguous = False

@@ -24,6 +24,8 @@ LATERAL_ALIASES = frozenset(
     ("redshift", "snowflake", "databricks", "spark", "bigquery", "teradata", "duckdb", "clickhouse")
 )
 _MOST_ROUNDS = 12
+#: What a common table expression can hold: a query, or a change that returns rows.
+_READABLE = (exp.Query, exp.Values, exp.Insert, exp.Update, exp.Delete, exp.Merge)
 
 
 class Ctes:
@@ -86,7 +88,7 @@ def _read_cte(
     body = query.unnest() if isinstance(query, exp.Subquery) else query
     around = before if before is not None else Ctes()
     if not (isinstance(body, exp.SetOperation) and _names_itself(body, node.alias)):
-        if not isinstance(body, exp.Query):
+        if not isinstance(body, _READABLE):
             return Relation([], through={})
         return relation_of(body, reading, around, None).with_names(names)
     # The part that does not name itself comes first; repeat until the sources stay the same.
@@ -158,6 +160,8 @@ def relation_of(
             relation = _all_columns(scope)
         else:
             relation = relation_of(query.this, reading, ctes, outer)
+    elif isinstance(query, exp.Pivot):
+        relation = _simple_pivot(query, reading, ctes)
     elif isinstance(query, exp.Table):
         scope = Scope(outer)
         from_items.add_item(query, scope, reading, ctes)
@@ -172,6 +176,23 @@ def relation_of(
     if isinstance(clause, exp.With):
         _mention(ctes, reading)
     return relation
+
+
+def _simple_pivot(pivot: exp.Pivot, reading: StatementReading, ctes: Ctes) -> Relation:
+    """DuckDB's PIVOT t ON c USING f(x) GROUP BY k: its new columns are known only to the data."""
+    scope = Scope()
+    from_items.add_item(pivot.this, scope, reading, ctes)
+    reading.aggregates = True
+    for column in pivot.expressions:
+        reading.use("group", sources_of(column, scope, reading, ctes))
+    through: Sources = {}
+    for value in pivot.args.get("using") or ():
+        through.update(sources_of(value, scope, reading, ctes))
+    group = pivot.args.get("group")
+    kept = []
+    for key in group.expressions if isinstance(group, exp.Group) else ():
+        kept.append(OutColumn(key.name.lower(), value_of(key, scope, reading, ctes).sources))
+    return Relation(kept, through=through)
 
 
 def _mention(ctes: Ctes, reading: StatementReading) -> None:
@@ -210,6 +231,9 @@ def _projected(query: exp.Select, scope: Scope, reading: StatementReading, ctes:
             columns += found
             opened.update(dict.fromkeys(tables))
             continue
+        if isinstance(projection, exp.QueryTransform):
+            columns += _transformed(projection, scope, reading, ctes)
+            continue
         if isinstance(projection, exp.Aliases):
             value = value_of(projection.this, scope, reading, ctes)
             columns += [
@@ -225,6 +249,19 @@ def _projected(query: exp.Select, scope: Scope, reading: StatementReading, ctes:
         if lateral and isinstance(projection, exp.Alias):
             scope.aliases.setdefault(name.lower(), column)
     return Relation(columns, tuple(opened))
+
+
+def _transformed(
+    transform: exp.QueryTransform, scope: Scope, reading: StatementReading, ctes: Ctes
+) -> list[OutColumn]:
+    """Hive's TRANSFORM … USING script: every output column may come from every input."""
+    found: Sources = {}
+    for expression in transform.expressions:
+        found.update(sources_of(expression, scope, reading, ctes))
+    schema = transform.args.get("schema")
+    listed = schema.expressions if isinstance(schema, exp.Schema) else ()
+    names = [column.name.lower() for column in listed] or ["key", "value"]
+    return [OutColumn(name, dict(found)) for name in names]
 
 
 def _name_of(projection: exp.Expr, inner: exp.Expr, reading: StatementReading) -> str:

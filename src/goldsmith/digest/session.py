@@ -11,6 +11,7 @@ from goldsmith.digest.relation import Relation
 from goldsmith.digest.splitter import Piece
 from goldsmith.digest.statement import Known, Outcome, read_statement
 from goldsmith.digest.values import ColumnEdge, Digest, StatementDigest
+from goldsmith.digest.variables import assigned_text
 
 #: Statements inside statements inside …: dynamic SQL that contains dynamic SQL.
 _MOST_LEVELS = 5
@@ -40,12 +41,18 @@ class SqlSession:
         #: Tables created here, with the names they have now.
         self.created: dict[str, StatementDigest] = {}
         self.dropped: set[str] = set()
+        #: Texts kept in variables; None where a text is computed while it runs.
+        self.variables: dict[str, str | None] = {}
         #: Statements read so far, for renames.
         self.history: list[StatementDigest] = []
 
     def read(self, found: Piece, level: int = 0) -> list[StatementDigest]:
         """The digests of one statement, and of the statements inside it."""
-        outcome = read_statement(found, Known(self.naming, self.shapes, self.temps))
+        known = Known(self.naming, self.shapes, self.temps, self.variables)
+        outcome = read_statement(found, known)
+        kept = assigned_text(found.tokens) if found.tokens else None
+        if kept is not None:
+            self.variables[kept[0]] = kept[1]
         if outcome.inner is not None and level < _MOST_LEVELS:
             done: list[StatementDigest] = []
             for inner in outcome.inner:

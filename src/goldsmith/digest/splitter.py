@@ -9,6 +9,7 @@ from typing import NamedTuple
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.keywords import CONTINUING, CONTROL, DATA_VERBS, FRESH_VERBS
 from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, tokenize
+from goldsmith.digest.variables import keeps_text
 
 _OPENED = frozenset(("PROCEDURE", "PROC", "TRIGGER", "PACKAGE", "TASK", "EVENT"))
 
@@ -98,6 +99,9 @@ def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
         and cursor.peek(1).upper not in ("TRANSACTION", "TRAN", "WORK", "ISOLATION", "READ")
     ):
         yield from _steps(tokens, text, dialect)
+        return
+    if head == "DECLARE" and (dialect == "tsql" or keeps_text(tokens)):
+        yield from _fresh_lines(tokens, text)
         return
     if (head in CONTROL and head not in ("SET",)) or head == "EXPLAIN":
         yield from _steps(tokens, text, dialect)
@@ -255,6 +259,11 @@ def _stripped(tokens: list[Token], text: str) -> Iterator[Piece]:
     if not tokens:
         return
     head = tokens[0].upper
+    if head == "DECLARE" and keeps_text(tokens):
+        yield piece(tokens, text)
+        return
+    if head == "DECLARE" and any(token.upper == "TABLE" for token in tokens[1:4]):
+        return  # A table variable, known by the rows inserted into it.
     if head in CONTROL and head != "SET":
         rest = list(tokens)
         while rest and rest[0].upper not in DATA_VERBS:

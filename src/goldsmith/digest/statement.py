@@ -27,14 +27,20 @@ _LONG = 2_000
 class Known:
     """What earlier statements and the catalog tell about tables."""
 
-    __slots__ = ("naming", "shapes", "temps")
+    __slots__ = ("naming", "shapes", "temps", "variables")
 
     def __init__(
-        self, naming: Naming, shapes: dict[str, dict[str, Any]], temps: Mapping[str, Relation]
+        self,
+        naming: Naming,
+        shapes: dict[str, dict[str, Any]],
+        temps: Mapping[str, Relation],
+        variables: Mapping[str, str | None],
     ) -> None:
         self.naming = naming
         self.shapes = shapes
         self.temps = temps
+        #: Texts kept in variables, for dynamic SQL.
+        self.variables = variables
 
 
 class Outcome:
@@ -64,7 +70,7 @@ def read_statement(found: Piece, known: Known) -> Outcome:
     alteration = read_alteration(tokens, naming)
     if alteration is not None:
         return Outcome(alteration[0], alteration[1])
-    dynamic = _dynamic(tokens, naming.dialect)
+    dynamic = _dynamic(tokens, naming.dialect, known.variables)
     if dynamic is not None:
         return dynamic
     several = from_first(found)
@@ -123,6 +129,11 @@ def _parsed(found: Piece, known: Known) -> Outcome:
             continue
         digest = written.digest
         digest.evidence = _evidence(evidence, reading)
+        if known.naming.dialect == "tsql" and digest.downstream:
+            for name in _output_tables(found.tokens, known.naming):
+                if name not in digest.downstream:
+                    digest.downstream.append(name)
+                    digest.edges += [(up, name) for up in digest.upstream]
         outcome = Outcome(digest, None, written)
         if digest.upstream or digest.downstream or not _names_tables(found.tokens):
             return outcome
@@ -168,7 +179,9 @@ def tokens_only(tokens: list[Token]) -> bool:
     return tokens[0].upper in DATA_VERBS or tokens[0].value == "("
 
 
-def _dynamic(tokens: list[Token], dialect: str) -> Outcome | None:
+def _dynamic(
+    tokens: list[Token], dialect: str, variables: Mapping[str, str | None]
+) -> Outcome | None:
     """EXECUTE IMMEDIATE '…', EXEC('…'), sp_executesql N'…': the literal is read as SQL."""
     cursor = Cursor(tokens)
     if cursor.peek().upper not in ("EXECUTE", "EXEC", "CALL"):
@@ -188,6 +201,9 @@ def _dynamic(tokens: list[Token], dialect: str) -> Outcome | None:
         )
         if whole and text.strip():
             return Outcome(StatementDigest(), inner=split(text, dialect))
+    kept = variables.get(_variable(cursor)) if head != "CALL" else None
+    if kept is not None:
+        return Outcome(StatementDigest(), inner=split(kept, dialect))
     digest = StatementDigest(verb=head, evidence=EvidenceClass.TOKENS)
     computed = (
         cursor.peek().kind == STRING or cursor.peek().value[:1] in "@:" or name == "IMMEDIATE"
@@ -195,3 +211,22 @@ def _dynamic(tokens: list[Token], dialect: str) -> Outcome | None:
     if computed and head != "CALL":
         digest.notes.append("dynamic SQL: the text is computed while it runs, so it is not known")
     return Outcome(digest)
+
+
+def _variable(cursor: Cursor) -> str:
+    """The variable named here, with its sign."""
+    token = cursor.peek()
+    if token.value in ("@", ":"):
+        return f"{token.value}{cursor.peek(1).value}".lower()
+    return token.value.lower()
+
+
+def _output_tables(tokens: list[Token], naming: Naming) -> list[str]:
+    """The tables that T-SQL's OUTPUT … INTO writes beside the target."""
+    cursor = Cursor(tokens)
+    found = []
+    while cursor.find("OUTPUT"):
+        if cursor.find("INTO") and cursor.peek().value[:1] != "@":
+            parts = cursor.name()
+            found += [naming.full(parts)] if parts else []
+    return found

@@ -88,6 +88,8 @@ class StatementDigest:
     error: str | None = None
     notes: list[str] = field(default_factory=list)
     rules: list[RuleSuggestion] = field(default_factory=list)
+    #: The query that fills the target, as a tree, for the rules it implies.
+    filled_by: Any = None
     sql: str = ""
     line: int = 1
     file: str | None = None

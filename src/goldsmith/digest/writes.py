@@ -33,7 +33,7 @@ class Written:
 def read_tree(tree: exp.Expr, reading: StatementReading) -> Written | None:
     """What a statement does; None for a kind of statement that trees do not answer."""
     done = Written(StatementDigest(moves_data=True))
-    if isinstance(tree, exp.Query | exp.Values):
+    if isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         _query(tree, reading, done)
     elif isinstance(tree, exp.Create):
         if not _create(tree, reading, done):
@@ -52,7 +52,12 @@ def read_tree(tree: exp.Expr, reading: StatementReading) -> Written | None:
         done.digest.verb, done.digest.write = "DELETE", "delete"
         done.target = merges.delete(tree, reading, done.digest)
     elif isinstance(tree, exp.Cache):
-        return Written(StatementDigest(verb="CACHE"))
+        if not isinstance(tree.expression, exp.Query) or not isinstance(tree.this, exp.Table):
+            return Written(StatementDigest(verb="CACHE"))
+        done.digest.verb, done.digest.write, done.digest.temporary = "CACHE", "view", True
+        done.target = reading.naming.of_table(tree.this)
+        done.relation = relation_of(tree.expression, reading)
+        done.digest.columns = edges_of(done.relation, done.target, reading)
     else:
         return None
     _finish(reading, done)
@@ -65,6 +70,7 @@ def _finish(reading: StatementReading, done: Written) -> None:
     digest.mentioned = [name for name in reading.mentioned if name not in reading.reads]
     if done.target and done.target not in digest.downstream:
         digest.downstream.append(done.target)
+    digest.downstream += [name for name in reading.writes if name not in digest.downstream]
     if not digest.edges:
         digest.edges = [(up, down) for down in digest.downstream for up in digest.upstream]
     digest.indirect = {kind: list(roots) for kind, roots in reading.indirect.items() if roots}
@@ -85,7 +91,7 @@ def _query(tree: exp.Expr, reading: StatementReading, done: Written) -> None:
     if isinstance(into, exp.Table):
         done.target = reading.naming.of_table(into)
         done.relation = relation
-        done.digest.temporary = done.target.startswith("#")
+        done.digest.temporary = done.target.startswith("#") or bool(into.meta.get("temporary"))
         done.digest.columns = edges_of(relation, done.target, reading)
 
 
@@ -218,6 +224,7 @@ def _create_as(
     for column in relation.columns:
         column.type = declared.get(column.name.lower()) or column.type
     done.digest.columns = edges_of(relation, done.target, reading)
+    done.digest.filled_by = query
 
 
 def _copy_of(
@@ -238,6 +245,11 @@ def _location(properties: list[exp.Expr], reading: StatementReading) -> None:
     for prop in properties:
         if isinstance(prop, exp.LocationProperty) and isinstance(prop.this, exp.Literal):
             reading.reads[prop.this.this] = None
+        elif isinstance(prop, exp.OptionsProperty):
+            for option in prop.expressions:
+                path = option.args.get("value")
+                if option.name.lower() == "path" and isinstance(path, exp.Literal):
+                    reading.reads[path.this] = None
 
 
 def _defined(column: exp.Expr) -> str:
@@ -276,6 +288,7 @@ def _insert(
         return
     relation = relation_of(source, reading, ctes)
     digest.columns = insert_columns(relation, tree, done.target, names, reading)
+    digest.filled_by = source
 
 
 def insert_columns(
