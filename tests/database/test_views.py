@@ -13,7 +13,13 @@ from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.journal import leases, requests, runs, stage_runs
-from goldsmith.journal.events import RunFailed, StageBlocked, StageFailed, StageFinished
+from goldsmith.journal.events import (
+    RunFailed,
+    RunFinished,
+    StageBlocked,
+    StageFailed,
+    StageFinished,
+)
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.owners import Owner
 from goldsmith.journal.tables import Request, Run, StageRun
@@ -192,3 +198,26 @@ def test_status_shows_a_failure_until_the_pipeline_succeeds(
     assert {row["part"] for row in seen(catalog, "v_status")} == {"failed", "running"}
     runs.finish_run(journal, "run-2")
     assert seen(catalog, "v_status") == []
+
+
+@pytest.mark.parametrize(
+    "options", [{"replay": {"sql": None}}, {"limit": 10}], ids=["a replay", "a trial run"]
+)
+def test_a_run_that_does_not_count_hides_no_failure_and_is_none(
+    catalog: Catalog, journal: Journal, options: dict[str, Any]
+) -> None:
+    declare(catalog)
+    fail_a_run(journal)
+    for number, ended in enumerate((RunFinished(), RunFailed(error_code="Other"))):
+        requests.put(journal, Request(request_id=f"special-{number}", options=options))
+        special = Run(
+            run_id=f"special-{number}", pipeline_id="orders", request_id=f"special-{number}"
+        )
+        later = NOON + timedelta(hours=number + 1)
+        runs.start_run(journal, special, at=later)
+        runs.finish_run(journal, special.run_id, ended, at=later)
+        [failed] = [row for row in seen(catalog, "v_status") if row["part"] == "failed"]
+        assert failed["id"] == "run-1"
+        [orders] = [row for row in seen(catalog, "v_pipelines") if row["pipeline_id"] == "orders"]
+        assert (orders["last_run_id"], orders["last_error_code"]) == ("run-1", "DiskFull")
+        assert orders["last_success_at"] is None

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from goldsmith.catalog.pipelines import Pipeline
+from goldsmith.journal.status_query import SPECIAL_RUNS
 from goldsmith.journal.view import View, docs
+
+
+def _counts(run: str) -> str:
+    """A run that counts for its pipeline: no replay of quarantined rows and no trial run."""
+    special = " OR ".join(
+        f"CAST(o.options AS TEXT) LIKE '{like}'" for like in SPECIAL_RUNS.values()
+    )
+    return (
+        f"NOT EXISTS (SELECT 1 FROM requests o WHERE o.request_id = {run}.request_id"
+        f"\n        AND ({special}))"
+    )
+
 
 V_CHANGES = View(
     name="v_changes",
@@ -90,7 +103,7 @@ V_PIPELINES = View(
         "stopped_until": "Until when; empty: until somebody releases it.",
         "running": "How many of its runs are under way.",
         "waiting_because": "Why a request for it waits.",
-        "last_run_id": "Its newest run.",
+        "last_run_id": "Its newest run; replays and trial runs do not count.",
         "last_status": "The status of its newest run.",
         "last_started_at": "When its newest run began.",
         "last_ended_at": "When its newest run ended.",
@@ -99,7 +112,7 @@ V_PIPELINES = View(
         "last_success_at": "When a run of it last succeeded.",
         "reason": "Why it runs, waits, was stopped or failed, in one line.",
     },
-    select="""
+    select=f"""
 SELECT n.*,
   CASE
     WHEN NOT n.enabled THEN
@@ -134,6 +147,7 @@ FROM (
     l.error_code AS last_error_code, l.error_message AS last_error_message,
     (SELECT x.ended_at FROM runs x
       WHERE x.pipeline_id = p.pipeline_id AND x.status = 'succeeded'
+        AND {_counts("x")}
       ORDER BY x.started_at DESC LIMIT 1) AS last_success_at
   FROM pipelines p
   LEFT JOIN v_stops e ON e.entity_type = 'everything'
@@ -142,6 +156,7 @@ FROM (
   LEFT JOIN v_stops r ON r.set_in = 'pipelines' AND r.entity_id = p.pipeline_id
   LEFT JOIN runs l ON l.run_id = (
     SELECT x.run_id FROM runs x WHERE x.pipeline_id = p.pipeline_id
+      AND {_counts("x")}
     ORDER BY x.started_at DESC, x.run_id DESC LIMIT 1)
 ) n
 """,
@@ -160,7 +175,7 @@ V_STATUS = View(
         "id": "The run, the request, or the table whose row stops it.",
         "worker": "The process that runs it.",
     },
-    select="""
+    select=f"""
 SELECT 'running' AS part, 'pipeline:' || r.pipeline_id AS subject, r.started_at AS since,
   (SELECT coalesce(s.stage_name, 'stage ' || s.stage_order) || coalesce(': ' || s.step, '')
     FROM stage_runs s WHERE s.run_id = r.run_id AND s.status = 'running'
@@ -176,9 +191,12 @@ SELECT 'failed', 'pipeline:' || r.pipeline_id, r.ended_at,
   coalesce(r.error_code || coalesce(': ' || r.error_message, ''), r.because, r.status),
   r.asked_by, NULL, r.run_id, r.worker
 FROM runs r
-WHERE r.status IN ('failed', 'interrupted') AND NOT EXISTS (
-  SELECT 1 FROM runs x WHERE x.pipeline_id = r.pipeline_id AND x.started_at > r.started_at
-    AND x.status IN ('succeeded', 'skipped', 'failed', 'interrupted'))
+WHERE r.status IN ('failed', 'interrupted')
+  AND {_counts("r")}
+  AND NOT EXISTS (
+    SELECT 1 FROM runs x WHERE x.pipeline_id = r.pipeline_id AND x.started_at > r.started_at
+      AND x.status IN ('succeeded', 'skipped', 'failed', 'interrupted')
+      AND {_counts("x")})
 UNION ALL
 SELECT 'stopped', CASE WHEN t.entity_type = 'everything' THEN 'everything'
     ELSE t.entity_type || ':' || t.entity_id END,
