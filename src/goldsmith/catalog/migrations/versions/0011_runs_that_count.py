@@ -6,7 +6,7 @@ from alembic import op
 
 from goldsmith.catalog.migrations import frozen
 
-revision = "0016"
+revision = "0011"
 down_revision = "0010"
 
 
