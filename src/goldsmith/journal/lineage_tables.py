@@ -1,11 +1,11 @@
-"""The journal's table of dataset health, as probes found it."""
+"""The journal's tables of lineage: health, evidence of edges by origin, and computed paths."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
 
-from goldsmith.catalog.columns import choice, key, moment, text, whole
+from goldsmith.catalog.columns import ColumnKind, choice, key, moment, number, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
@@ -37,4 +37,47 @@ class DatasetHealth(Row):
     because: str | None = text(default=None, doc="Why it is down, or what the last probe found.")
 
 
-OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth,)
+@table(
+    "lineage_evidence",
+    purpose="Each edge between datasets as one origin reported it; no origin overwrites another.",
+    read_by="lineage, findings",
+)
+class EdgeEvidence(Row):
+    """One edge as one origin reported it."""
+
+    from_dataset_id: str = key(doc="The dataset that was read.")
+    to_dataset_id: str = key(doc="The dataset that was written.")
+    origin: str = key(
+        doc="Who reported it: observed (stages that ran), digested (SQL), push_ingest, or another."
+    )
+    seen_at: datetime | None = moment(default=None, doc="When the origin last reported it.")
+    expires_at: datetime | None = moment(
+        default=None, doc="From when it counts for nothing; empty: never."
+    )
+    seen_by: str | None = text(default=None, doc="What saw it: a stage run, a file, an API key.")
+
+    def is_current(self, now: datetime) -> bool:
+        """Whether it still counts."""
+        return self.expires_at is None or now < self.expires_at
+
+
+@table(
+    "computed_recovery_paths",
+    purpose="The cheapest ways to each dataset, as computed from one revision of the catalog.",
+    read_by="paths, v_recovery_paths",
+)
+class ComputedPath(Row):
+    """One way to obtain a dataset, as computed; `dataset_recovery_paths` has those of people."""
+
+    dataset_id: str = key(doc="The dataset wanted.")
+    path_order: int = key(kind=ColumnKind.WHOLE, doc="1 for the cheapest, then 2, 3 …")
+    path_sequence: str | None = text(
+        default=None, doc="Comma list of datasets from the origin to the one wanted."
+    )
+    cost: float | None = number(default=None, doc="What the path costs.")
+    latency_sec: float | None = number(default=None, doc="How long it takes, if known.")
+    computed_at: datetime | None = moment(default=None, doc="When it was computed.")
+    revision: int | None = whole(default=None, doc="The catalog revision it was computed from.")
+
+
+OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth, EdgeEvidence, ComputedPath)
