@@ -86,7 +86,6 @@ lineage_evidence = define(
     sa.Index("ix_lineage_evidence_to", "to_dataset_id"),
     sa.Index("ix_lineage_evidence_expires", "expires_at"),
 )
-computed_recovery_paths = define(lineage_tables.ComputedPath.table)
 
 OBSERVED = (
     audit_log,
@@ -114,5 +113,4 @@ OBSERVED = (
     idempotent_answers,
     dataset_health,
     lineage_evidence,
-    computed_recovery_paths,
 )

@@ -21,8 +21,6 @@ from goldsmith.journal.lineage_tables import EdgeEvidence
 
 #: What stages really read and wrote.
 OBSERVED = "observed"
-#: What SQL that was digested reads and writes.
-DIGESTED = "digested"
 #: What a sender declared when it pushed rows.
 PUSH_INGEST = "push_ingest"
 

@@ -1,11 +1,11 @@
-"""The journal's tables of lineage: health, evidence of edges by origin, and computed paths."""
+"""The journal's tables of lineage: health, and evidence of edges by origin."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from enum import StrEnum
 
-from goldsmith.catalog.columns import ColumnKind, choice, key, moment, number, text, whole
+from goldsmith.catalog.columns import choice, key, moment, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
@@ -61,23 +61,4 @@ class EdgeEvidence(Row):
         return self.expires_at is None or now < self.expires_at
 
 
-@table(
-    "computed_recovery_paths",
-    purpose="The cheapest ways to each dataset, as computed from one revision of the catalog.",
-    read_by="paths, v_recovery_paths",
-)
-class ComputedPath(Row):
-    """One way to obtain a dataset, as computed; `dataset_recovery_paths` has those of people."""
-
-    dataset_id: str = key(doc="The dataset wanted.")
-    path_order: int = key(kind=ColumnKind.WHOLE, doc="1 for the cheapest, then 2, 3 …")
-    path_sequence: str | None = text(
-        default=None, doc="Comma list of datasets from the origin to the one wanted."
-    )
-    cost: float | None = number(default=None, doc="What the path costs.")
-    latency_sec: float | None = number(default=None, doc="How long it takes, if known.")
-    computed_at: datetime | None = moment(default=None, doc="When it was computed.")
-    revision: int | None = whole(default=None, doc="The catalog revision it was computed from.")
-
-
-OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth, EdgeEvidence, ComputedPath)
+OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth, EdgeEvidence)

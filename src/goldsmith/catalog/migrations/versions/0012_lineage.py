@@ -1,4 +1,4 @@
-"""Tables of lineage evidence by origin and of computed paths, and a view of all recovery paths."""
+"""The table of lineage evidence by origin."""
 
 from __future__ import annotations
 
