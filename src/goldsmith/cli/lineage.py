@@ -36,10 +36,14 @@ def lineage() -> None:
 
 
 def _graph(cli: CliContext) -> LineageGraph:
+    from goldsmith.journal.evidence import current_evidence
     from goldsmith.planning.lineage_graph import lineage_graph
 
     index = cli.runtime.catalog_indexer.catalog_index()
-    return lineage_graph(index, now=datetime.now(UTC))
+    now = datetime.now(UTC)
+    with cli.runtime.journal.reading() as connection:
+        found = current_evidence(connection, now)
+    return lineage_graph(index, found, now=now)
 
 
 def _layers_of(cli: CliContext) -> dict[str, str]:

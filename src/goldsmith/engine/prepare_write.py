@@ -22,6 +22,7 @@ from goldsmith.engine.write.destinations.destination import Destination, WriteRe
 from goldsmith.engine.write.modes.scd2 import with_validity
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.ledgers import replaces_all
+from goldsmith.planning.routes import route_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,6 +90,7 @@ def prepare_write(
     hide = personal(context.target.target if context.target is not None else None)
     request = WriteRequest(
         stage_run_id=attempt.stage_run_id,
+        route=route_of(attempt.context),
         fitted=fitted,
         mode=resolved.write_mode,
         keys=stage.keys,

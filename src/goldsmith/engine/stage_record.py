@@ -76,6 +76,7 @@ def start(
     if attempt.run_options.window is not None:
         facts["window"] = str(attempt.run_options.window)
     consumed, moved = consumed_with_checksums(attempt, resources, selection)
+    facts[recover.READS] = sorted({*consumed.files, *consumed.snapshots})
     stage_run = replace(
         stage_run_of(attempt, held_lease.lease.token),
         because="; ".join(text for text in (selection.because, moved) if text),

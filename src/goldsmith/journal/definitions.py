@@ -81,6 +81,11 @@ idempotent_answers = define(
     access_tables.IdempotentAnswer.table, sa.Index("ix_idempotent_answers_at", "at")
 )
 dataset_health = define(lineage_tables.DatasetHealth.table)
+lineage_evidence = define(
+    lineage_tables.EdgeEvidence.table,
+    sa.Index("ix_lineage_evidence_to", "to_dataset_id"),
+    sa.Index("ix_lineage_evidence_expires", "expires_at"),
+)
 
 OBSERVED = (
     audit_log,
@@ -107,4 +112,5 @@ OBSERVED = (
     api_keys,
     idempotent_answers,
     dataset_health,
+    lineage_evidence,
 )

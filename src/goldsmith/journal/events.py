@@ -121,6 +121,8 @@ class StageStarted(StageEvent):
     started_at: datetime | None = None
     token: int | None = None
     definition: str | None = None
+    #: The datasets it reads and writes instead of its default; None: the default.
+    route: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

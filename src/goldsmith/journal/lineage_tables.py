@@ -1,4 +1,4 @@
-"""The journal's table of dataset health, as probes found it."""
+"""The journal's tables of lineage: health, and evidence of edges by origin."""
 
 from __future__ import annotations
 
@@ -37,4 +37,28 @@ class DatasetHealth(Row):
     because: str | None = text(default=None, doc="Why it is down, or what the last probe found.")
 
 
-OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth,)
+@table(
+    "lineage_evidence",
+    purpose="Each edge between datasets as one origin reported it; no origin overwrites another.",
+    read_by="lineage, findings",
+)
+class EdgeEvidence(Row):
+    """One edge as one origin reported it."""
+
+    from_dataset_id: str = key(doc="The dataset that was read.")
+    to_dataset_id: str = key(doc="The dataset that was written.")
+    origin: str = key(
+        doc="Who reported it: observed (stages that ran), digested (SQL), push_ingest, or another."
+    )
+    seen_at: datetime | None = moment(default=None, doc="When the origin last reported it.")
+    expires_at: datetime | None = moment(
+        default=None, doc="From when it counts for nothing; empty: never."
+    )
+    seen_by: str | None = text(default=None, doc="What saw it: a stage run, a file, an API key.")
+
+    def is_current(self, now: datetime) -> bool:
+        """Whether it still counts."""
+        return self.expires_at is None or now < self.expires_at
+
+
+OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth, EdgeEvidence)

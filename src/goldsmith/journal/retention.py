@@ -8,6 +8,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from goldsmith.journal.clock import read_clock
 from goldsmith.journal.definitions import (
     audit_log,
     input_files,
@@ -18,6 +19,7 @@ from goldsmith.journal.definitions import (
     verdicts,
 )
 from goldsmith.journal.events import EventsForgotten
+from goldsmith.journal.evidence import forget_expired
 from goldsmith.journal.journal import Journal
 from goldsmith.journal.tables import RunStatus
 
@@ -61,6 +63,7 @@ def forget_before(journal: Journal, moment: datetime, *, actor: str | None = Non
                 for name, (table, is_old) in _old(moment).items()
             }
         )
+        forget_expired(connection, read_clock(connection))
         journal.record(
             EventsForgotten(
                 actor=actor,

@@ -81,6 +81,7 @@ def start_stage_run(
                 started_at=started.started_at,
                 token=started.token,
                 definition=started.definition,
+                route=started.facts.get("route"),
                 **mine,
             )
         ]

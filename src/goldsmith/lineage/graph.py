@@ -10,21 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 from functools import cached_property
 from itertools import chain
+
+from goldsmith.journal.lineage_tables import EdgeEvidence
 
 #: The cost of a step whose row has none.
 DEFAULT_COST = 1.0
 
 
-class Origin(StrEnum):
-    """Where the evidence of an edge comes from; one origin never overwrites another."""
-
-    DECLARED = "declared"
-    DIGESTED = "digested"
-    PUSHED = "pushed"
-    OBSERVED = "observed"
+#: The origin of an edge that a stage or a row of `dataset_lineage` declares.
+DECLARED = "declared"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,27 +31,14 @@ class LineageStep:
     output: str
     #: The stage's id or the transform's name; None: the edge has no name.
     name: str | None = None
-    origins: frozenset[Origin] = frozenset((Origin.DECLARED,))
+    #: Where its evidence comes from; one origin never overwrites another.
+    origins: frozenset[str] = frozenset((DECLARED,))
     cost: float = DEFAULT_COST
     latency_sec: float | None = None
     #: Something can run this step; False: it is known and shown, but never a route.
     runs: bool = True
     #: The stage whose row runs the step.
     stage_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EdgeEvidence:
-    """One edge as one origin reported it."""
-
-    from_dataset_id: str
-    to_dataset_id: str
-    origin: Origin
-    seen_at: datetime | None = None
-    expires_at: datetime | None = None
-
-    def is_current(self, now: datetime) -> bool:
-        return self.expires_at is None or now < self.expires_at
 
 
 @dataclass(eq=False)
@@ -211,7 +194,7 @@ def merge_evidence(
     An edge that only another origin reported is shown, and is never a route: nothing declares
     how to run it. Expired evidence counts for nothing.
     """
-    by_edge: dict[tuple[str, str], set[Origin]] = {}
+    by_edge: dict[tuple[str, str], set[str]] = {}
     for item in evidence:
         if item.is_current(now):
             edge = (item.from_dataset_id, item.to_dataset_id)

@@ -11,7 +11,7 @@ from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.errors import GoldsmithError, nearest, one_of
 from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.explain import dataset_kind
-from goldsmith.planning.lake import load_table, name_of
+from goldsmith.planning.lake import ROUTE_PROPERTY, load_table, name_of
 from goldsmith.planning.resolved_stage import stage_id
 from goldsmith.planning.stage_context import Dataset, dataset_of
 from goldsmith.storage.files import list_files
@@ -145,6 +145,7 @@ def _snapshot(snapshot: Any) -> dict[str, Any]:
         "added_rows": _number(summary, "added-records"),
         "total_rows": _number(summary, "total-records"),
         "stage_run_id": properties.get("goldsmith-run-id"),
+        "route": properties.get(ROUTE_PROPERTY),
     }
 
 

@@ -33,6 +33,8 @@ ADDING = ("append", "replace")
 RUN_PROPERTY = "goldsmith-run-id"
 #: The property of a snapshot that started over: after a full refresh or a restored input.
 STARTED_OVER = "goldsmith-started-over"
+#: The snapshot property with the datasets of the route that its rows took, if not the default.
+ROUTE_PROPERTY = "goldsmith-route"
 
 
 class TableSnapshot(NamedTuple):

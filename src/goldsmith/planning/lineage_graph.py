@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from goldsmith.catalog.edges import Edge
+from goldsmith.journal.lineage_tables import EdgeEvidence
 from goldsmith.lineage.graph import (
     DEFAULT_COST,
-    EdgeEvidence,
     LineageGraph,
     LineageStep,
     merge_evidence,

@@ -9,8 +9,9 @@ from itertools import islice
 import networkx as nx
 import pytest
 
+from goldsmith.journal.lineage_tables import EdgeEvidence
 from goldsmith.lineage.columns import ColumnGraph, ColumnStep
-from goldsmith.lineage.graph import EdgeEvidence, LineageGraph, LineageStep, Origin, merge_evidence
+from goldsmith.lineage.graph import LineageGraph, LineageStep, merge_evidence
 from goldsmith.lineage.hotspots import hotspots
 from goldsmith.lineage.paths import find_paths
 from goldsmith.lineage.walk import NotInLineage, downstream, impact, upstream
@@ -170,12 +171,12 @@ def test_what_is_lost_is_what_has_no_way_left(seed: int) -> None:
 
 def test_evidence_of_one_origin_never_replaces_another_and_expires() -> None:
     seen = [
-        EdgeEvidence(from_dataset_id="a", to_dataset_id="b", origin=Origin.OBSERVED),
-        EdgeEvidence(from_dataset_id="x", to_dataset_id="b", origin=Origin.PUSHED),
+        EdgeEvidence(from_dataset_id="a", to_dataset_id="b", origin="observed"),
+        EdgeEvidence(from_dataset_id="x", to_dataset_id="b", origin="pushed"),
         EdgeEvidence(
             from_dataset_id="old",
             to_dataset_id="b",
-            origin=Origin.DIGESTED,
+            origin="digested",
             expires_at=NOW - timedelta(days=1),
         ),
     ]

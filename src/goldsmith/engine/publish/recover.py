@@ -7,6 +7,8 @@ table is removed, a stalled process can no longer publish.
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import sqlalchemy as sa
 
 from goldsmith.catalog.prepared import Prepared
@@ -15,10 +17,16 @@ from goldsmith.engine.attempt import Attempt, StageRowCounts, WorkerResources
 from goldsmith.engine.quarantine import liveness
 from goldsmith.engine.read import kept_schemas
 from goldsmith.engine.write.destinations.destination import Destination, Published
-from goldsmith.journal import events, stage_runs
+from goldsmith.journal import events, evidence, stage_runs
+from goldsmith.journal.clock import read_clock
 from goldsmith.journal.definitions import runs
 from goldsmith.journal.definitions import stage_runs as table
 from goldsmith.journal.tables import RunStatus, StageRun
+
+#: The fact of a stage run with the datasets whose files or snapshots it consumed.
+READS = "reads"
+#: How long an edge counts as observed after the last stage run over it.
+OBSERVED_FOR = timedelta(days=90)
 
 # The condition on `status` is redundant: its index has few rows with the value `running`.
 _UNSETTLED = Prepared(
@@ -101,6 +109,14 @@ def count(
     connection: sa.Connection,
 ) -> None:
     """Count the input of a published stage run as loaded; store its schemas and its restore."""
+    edges = [(read, str(stage_run.target_id)) for read in stage_run.facts.get(READS, ())]
+    evidence.record_evidence(
+        connection,
+        edges,
+        evidence.OBSERVED,
+        expires_at=read_clock(connection) + OBSERVED_FOR if edges else None,
+        seen_by=stage_run.stage_run_id,
+    )
     ledger_id_of_run = stage_ledgers.count(
         connection, stage_run, snapshot=published.snapshot, table_uuid=published.table_uuid
     )

@@ -47,6 +47,8 @@ class WriteRequest:
     replaced_files: tuple[str, ...] = ()
     #: The window that is loaded again: an append deletes its existing rows first.
     replaced_rows: RowWindow | None = None
+    #: The datasets of the route in place of the default source; None: the default.
+    route: str | None = None
     #: UUID of the table to write to; None for whichever table exists.
     table_uuid: str | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ from goldsmith.engine.write.modes.writer import ModeWrite
 from goldsmith.engine.write.register_files import register
 from goldsmith.engine.write.stage_rows import CountsDisagree, stage_rows
 from goldsmith.planning.input_selection import RowWindow
-from goldsmith.planning.lake import RUN_PROPERTY, STARTED_OVER
+from goldsmith.planning.lake import ROUTE_PROPERTY, RUN_PROPERTY, STARTED_OVER
 from goldsmith.planning.provenance import SOURCE_FILE
 from goldsmith.planning.rewritten_files import refuse_rows_without_file
 from goldsmith.storage import staging
@@ -221,6 +221,8 @@ class LakeDestination:
     def _register(self, request: WriteRequest, branch: str, folder: str) -> bool:
         """Register the staged good files in the table; False if the table cannot take them."""
         signed = {RUN_PROPERTY: request.stage_run_id}
+        if request.route is not None:
+            signed[ROUTE_PROPERTY] = request.route
         if request.from_scratch:
             signed[STARTED_OVER] = "true"
         else:
@@ -272,7 +274,11 @@ class LakeDestination:
             options={} if is_empty else request.options,
             is_empty=is_empty,
         )
-        with self.table.marked(STARTED_OVER) if request.from_scratch else nullcontext():
+        with ExitStack() as marks:
+            if request.from_scratch:
+                marks.enter_context(self.table.marked(STARTED_OVER))
+            if request.route is not None:
+                marks.enter_context(self.table.marked(ROUTE_PROPERTY, request.route))
             _WRITERS[mode](writing)
 
     def _make_room(self, request: WriteRequest, branch: str) -> None:
