@@ -1,0 +1,14 @@
+"""Tables of pushes and of the push gateway."""
+
+from __future__ import annotations
+
+from alembic import op
+
+from goldsmith.catalog.migrations import frozen
+
+revision = "0014"
+down_revision = "0010"
+
+
+def upgrade() -> None:
+    frozen.run(op.get_bind(), revision)
