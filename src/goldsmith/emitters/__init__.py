@@ -1,0 +1,1 @@
+"""Send what we know to other systems: Monte Carlo, or our own gateway."""
