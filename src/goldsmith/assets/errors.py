@@ -36,7 +36,7 @@ class BadManifest(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return "`goldsmith push collect` writes one."
+        return "It is a JSON object with resource_uuid, its type, collected_at and items or edges."
 
 
 @dataclass(eq=False, kw_only=True)

@@ -1,1 +1,1 @@
-"""Send what we know to other systems: Monte Carlo, or our own gateway."""
+"""Send what was collected to its receiver: Monte Carlo, or a server that speaks its API."""

@@ -60,9 +60,7 @@ def push(
         check_log_type(manifest.kind)
     # Every item is checked before the first is sent: nothing is pushed by halves.
     if not any([True for _ in manifest.items()]):
-        raise BadRequest(
-            sentence=f"{manifest.file} holds no items.", advice="Collect first: `push collect`."
-        )
+        raise BadRequest(sentence=f"{manifest.file} holds no items.", advice="Collect first.")
     begun = pushes.begin(
         journal,
         resource_uuid=manifest.resource_uuid,

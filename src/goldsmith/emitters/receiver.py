@@ -16,9 +16,8 @@ from goldsmith.assets.items import Flow
 from goldsmith.credentials import Secret, library
 from goldsmith.errors import GoldsmithError
 
-#: Where Monte Carlo takes pushes, and answers questions.
+#: Where Monte Carlo takes pushes.
 INGEST_ENDPOINT = "https://integrations.getmontecarlo.com"
-GRAPHQL_ENDPOINT = "https://api.getmontecarlo.com/graphql"
 SECONDS = 10.0
 _LARGEST_ANSWER = 1_000_000
 #: Waits before a further try of a request that may succeed later.
@@ -43,7 +42,7 @@ class PushRefused(GoldsmithError):
             401: "The key is unknown, revoked or expired: check MCD_INGEST_ID and its token.",
             403: "The key may not push for this resource, or it is no Ingestion key.",
             413: "The body is too large: use a smaller --batch-size.",
-        }.get(self.status, "`goldsmith push doctor` finds the checkpoint that fails.")
+        }.get(self.status, "Read the answer; the batches that arrived are not sent twice.")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -123,7 +122,7 @@ class PycarloReceiver:
                     method="POST",
                     body=content,
                     timeout_in_seconds=int(SECONDS),
-                    should_retry=False,
+                    should_retry=lambda _error: False,
                 )
             except requests.HTTPError as error:
                 status = error.response.status_code

@@ -86,29 +86,6 @@ pushes = define(
     push_tables.Push.table, sa.Index("ix_pushes_resource", "resource_uuid", "flow", "started_at")
 )
 push_batches = define(push_tables.PushBatch.table)
-gateway_keys = define(push_tables.GatewayKey.table)
-gateway_requests = define(
-    push_tables.GatewayRequest.table,
-    sa.Index("ix_gateway_requests_waiting", "processed_at", "received_at"),
-    sa.Index("ix_gateway_requests_body", "body_hash"),
-)
-gateway_resources = define(push_tables.GatewayResource.table)
-gateway_tables = define(
-    push_tables.GatewayTable.table,
-    sa.Index("ix_gateway_tables_name", "resource_uuid", "full_table_id"),
-)
-gateway_schemas = define(push_tables.GatewaySchema.table)
-gateway_measures = define(
-    push_tables.GatewayMeasure.table,
-    sa.Index("ix_gateway_measures_time", "mcon", "metric", "measured_at"),
-)
-gateway_nodes = define(push_tables.GatewayNode.table)
-gateway_edges = define(
-    push_tables.GatewayEdge.table, sa.Index("ix_gateway_edges_destination", "destination")
-)
-gateway_queries = define(push_tables.GatewayQuery.table)
-gateway_query_tables = define(push_tables.GatewayQueryTable.table)
-gateway_objects = define(push_tables.GatewayObject.table)
 
 OBSERVED = (
     audit_log,
@@ -137,15 +114,4 @@ OBSERVED = (
     dataset_health,
     pushes,
     push_batches,
-    gateway_keys,
-    gateway_requests,
-    gateway_resources,
-    gateway_tables,
-    gateway_schemas,
-    gateway_measures,
-    gateway_nodes,
-    gateway_edges,
-    gateway_queries,
-    gateway_query_tables,
-    gateway_objects,
 )

@@ -117,9 +117,7 @@ def test_the_models_of_pycarlo_give_the_same_body(name: str) -> None:
         event = models.LineageEvent.from_dict(item)
         built = models.build_lineage_payload(UUID, kind, [event])
     else:
-        times = {
-            name: datetime.fromisoformat(item[name]) for name in ("start_time", "end_time")
-        }
+        times = {name: datetime.fromisoformat(item[name]) for name in ("start_time", "end_time")}
         event = models.QueryLogEntry(**{**item, **times})
         built = models.build_query_log_payload(UUID, kind, [event])
     assert json.dumps(built) == recorded.replace("%s", UUID)

@@ -1,4 +1,4 @@
-"""Tables of pushes and of the push gateway."""
+"""Tables of pushes and their batches."""
 
 from __future__ import annotations
 
