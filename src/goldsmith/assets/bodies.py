@@ -20,7 +20,7 @@ _SURELY_SMALL = LARGEST
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Batch:
+class PushBody:
     """The items of one request, and its body."""
 
     items: tuple[Item, ...]
@@ -56,7 +56,7 @@ def batches(
     kind: str,
     size: int = BATCH,
     largest: int = LARGEST,
-) -> Iterator[Batch]:
+) -> Iterator[PushBody]:
     """Batches of at most `size` items; a body that is too large compressed is split in halves."""
     waiting: list[Item] = []
     for item in items:
@@ -70,10 +70,10 @@ def batches(
 
 def _fitting(
     flow: Flow, items: Sequence[Item], resource_uuid: str, kind: str, largest: int
-) -> Iterator[Batch]:
+) -> Iterator[PushBody]:
     body = encoded(body_of(flow, items, resource_uuid=resource_uuid, kind=kind))
     if len(body) <= min(largest, _SURELY_SMALL) or (packed := compressed_size(body)) <= largest:
-        yield Batch(items=tuple(items), body=body)
+        yield PushBody(items=tuple(items), body=body)
         return
     if len(items) == 1:
         raise ItemTooLarge(flow=flow, item=label(flow, items[0]), size=packed, most=largest)

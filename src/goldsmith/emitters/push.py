@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from goldsmith.assets import manifest as manifests
-from goldsmith.assets.bodies import BATCH, Batch, batches
+from goldsmith.assets.bodies import BATCH, PushBody, batches
 from goldsmith.assets.items import Flow, check_log_type, moment_text
 from goldsmith.assets.manifest import Manifest
 from goldsmith.emitters.receiver import Receiver
@@ -59,7 +59,7 @@ def push(
     if manifest.flow is Flow.QUERY_LOGS:
         check_log_type(manifest.kind)
     # Every item is checked before the first is sent: nothing is pushed by halves.
-    if not any([True for _ in manifest.items()]):
+    if sum(1 for _ in manifest.items()) == 0:
         raise BadRequest(sentence=f"{manifest.file} holds no items.", advice="Collect first.")
     begun = pushes.begin(
         journal,
@@ -72,7 +72,7 @@ def push(
     )
     known = pushes.accepted(journal, begun.push_id)
 
-    def send(batch: Batch) -> _Sent:
+    def send(batch: PushBody) -> _Sent:
         body_hash = hashlib.sha256(batch.body).hexdigest()
         if body_hash in known:
             return _Sent(
@@ -130,7 +130,7 @@ def push(
 
 
 def _in_threads(
-    send: Callable[[Batch], _Sent], waiting: Iterator[Batch], threads: int
+    send: Callable[[PushBody], _Sent], waiting: Iterator[PushBody], threads: int
 ) -> Iterator[_Sent]:
     """The results in the order of the batches; at most two batches a thread are in memory."""
     with ThreadPoolExecutor(max_workers=threads, thread_name_prefix="push") as pool:
