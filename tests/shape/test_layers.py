@@ -21,7 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(("engine", "collectors", "emitters", "gateway")),
     frozenset(("scheduling", "healing", "advice")),
     frozenset(("planning",)),
-    frozenset(("checks", "contracts", "lakehouse", "lineage", "digest", "metrics")),
+    frozenset(("checks", "contracts", "lakehouse", "lineage", "digest", "metrics", "assets")),
     frozenset(("journal",)),
     frozenset(("storage",)),
     frozenset(("catalog",)),

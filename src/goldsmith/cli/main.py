@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Compare scheduling policies on virtual time.",
     ),
     "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
+    "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

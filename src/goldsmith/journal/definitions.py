@@ -9,6 +9,7 @@ from goldsmith.journal import (
     access_tables,
     healing_tables,
     lineage_tables,
+    push_tables,
     tables,
     tables_of_ledgers,
     tables_of_service,
@@ -86,6 +87,10 @@ lineage_evidence = define(
     sa.Index("ix_lineage_evidence_to", "to_dataset_id"),
     sa.Index("ix_lineage_evidence_expires", "expires_at"),
 )
+pushes = define(
+    push_tables.Push.table, sa.Index("ix_pushes_resource", "resource_uuid", "flow", "started_at")
+)
+push_batches = define(push_tables.PushBatch.table)
 
 OBSERVED = (
     audit_log,
@@ -113,4 +118,6 @@ OBSERVED = (
     idempotent_answers,
     dataset_health,
     lineage_evidence,
+    pushes,
+    push_batches,
 )

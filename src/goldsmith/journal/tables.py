@@ -27,6 +27,7 @@ from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.access_tables import OF_ACCESS
 from goldsmith.journal.healing_tables import OF_HEALING
 from goldsmith.journal.lineage_tables import OF_LINEAGE
+from goldsmith.journal.push_tables import OF_PUSH
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
 from goldsmith.journal.tables_of_service import OF_SERVICE
 
@@ -359,5 +360,6 @@ OBSERVED: tuple[type[Row], ...] = (
     *OF_HEALING,
     *OF_SERVICE,
     *OF_ACCESS,
+    *OF_PUSH,
     *OF_LINEAGE,
 )
