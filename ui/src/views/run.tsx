@@ -124,7 +124,7 @@ function Log({ id }: { id: string }) {
     {lines.data?.length === 0 ? <Empty>The service's log file has no lines of this run: another machine may have run it.</Empty> :
       <ol className="log">{lines.data?.map((line) => <li key={line.line} className={String(line.line) === marked ? "marked" : ""} ref={(element) => { if (String(line.line) === marked) element?.scrollIntoView({ block: "center" }); }}>
         <a href={link(["runs", id], { tab: "Log", line: String(line.line) })} aria-label={`Link to line ${line.line}`}>{line.line}</a>
-        <Time at={text(line.at ?? line.time)} /> <b>{text(line.level)}</b> {text(line.message ?? line.text)} <span className="quiet">{text(line.facts)}</span>
+        <Time at={text(line.at)} /> <b>{text(line.level)}</b> {text(line.says)} <span className="quiet">{text(line.facts)}</span>
       </li>)}</ol>}
   </Card>;
 }
