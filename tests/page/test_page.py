@@ -120,9 +120,10 @@ def test_search_finds_a_dataset_and_its_table_is_saved_as_csv(
 ) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("searchbox", name="Search").fill("silver_orders")
+    page.get_by_role("link", name="dataset silver_orders").wait_for()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="silver_orders", level=1)).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV").click()
     download.value.save_as(tmp_path / "columns.csv")
-    assert (tmp_path / "columns.csv").read_text().startswith("column,type\r\norder_id,string")
+    assert (tmp_path / "columns.csv").read_text().startswith("column,type\norder_id,string")

@@ -38,11 +38,11 @@ export default function Now() {
     <h1>Now</h1>
     <Refusal problem={runs.error ?? waiting.error ?? fresh.error ?? pipelines.error ?? incidents.error} />
     <nav className="counts" aria-label="Counts">
-      <Count name="running" value={runs.data && running.length} kind="live" href="#running" />
+      <Count name="running" value={runs.data && running.length} kind="live" href={link(["runs"], { status: "running" })} />
       <Count name="waiting" value={waiting.data?.length} kind="wait" href={link(["control"])} />
-      <Count name="failed last" value={runs.data && failed.length} kind="bad" href="#failed" />
+      <Count name="failed last" value={runs.data && failed.length} kind="bad" href={link(["runs"], { status: "failed" })} />
       <Count name="stopped" value={stops.data?.length} kind="held" href={link(["control"])} />
-      <Count name="late" value={fresh.data && late.length} kind="wait" href="#late" />
+      <Count name="late" value={fresh.data && late.length} kind="wait" href={link(["datasets"])} />
       <Count name="incidents" value={incidents.data?.length} kind="bad" href={link(["incidents"])} />
     </nav>
     <div className="columns">
