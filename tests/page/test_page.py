@@ -6,32 +6,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
-from tests.page.conftest import ROOT, Service
-
-VIEWS = (
-    "now",
-    "pipelines",
-    "pipelines/orders_etl",
-    "pipelines/orders_etl?tab=Stages",
-    "pipelines/orders_etl?tab=Rows",
-    "pipelines/orders_etl?tab=History",
-    "runs",
-    "datasets",
-    "datasets/silver_orders",
-    "datasets/silver_orders?tab=Snapshots",
-    "datasets/silver_orders?tab=Checks",
-    "datasets/bronze_user_events?tab=Quarantine",
-    "datasets/silver_orders?tab=Sample",
-    "control",
-    "incidents",
-    "catalog",
-    "catalog?tab=Findings",
-    "catalog/stages",
-    "checks",
-    "healing",
-    "audit",
-    "settings",
-)
+from tests.page.browser import ROOT, Service
+from tests.page.views import VIEWS
 
 
 def test_every_view_opens_without_an_error_and_without_a_serious_fault(

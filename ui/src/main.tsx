@@ -1,5 +1,5 @@
 // The frame of the page: sign-in, navigation, banners, search, help, and the view of the address.
-import { QueryClient, QueryClientProvider, useQuery, useQueryClient } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, useIsFetching, useQuery, useQueryClient } from "@tanstack/react-query";
 import { lazy, StrictMode, Suspense, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { call, get, keepCsrf, post, Problem, useAll } from "./api";
@@ -84,6 +84,8 @@ function Page({ session }: { session: Session }) {
   }, []);
   const signOut = async () => { await call("DELETE", "/session"); keepCsrf(null); client.clear(); location.reload(); };
   const current = parts[0] ?? "now";
+  const fetching = useIsFetching({ predicate: (query) => query.state.data === undefined }) > 0;
+  useEffect(() => { document.documentElement.dataset.busy = fetching ? "yes" : "no"; }, [fetching]);
   return <>
     <a className="skip" href="#main" onClick={(event) => { event.preventDefault(); document.getElementById("main")?.focus(); }}>Skip to the content</a>
     <header className="top">
