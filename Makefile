@@ -31,6 +31,14 @@ setup: ## Make .venv with packages, Java and jars; quick when nothing changed.
 demo: setup ## Make a project with data in it and run it.
 	@$(BIN)/goldsmith demo $(ARGS)
 
+.PHONY: ui
+ui: setup ## Build the page that `goldsmith serve` shows.
+	@$(BIN)/python tools/ui.py
+
+.PHONY: serve
+serve: demo ui ## Make and run the demo, build the page, and serve both.
+	@$(BIN)/goldsmith --project demo serve $(ARGS)
+
 .PHONY: test
 test: setup ## Run every test but the long ones (soak).
 	@$(BIN)/pytest -m "not soak" -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)

@@ -126,6 +126,7 @@ def _api(cli: CliContext, address: Address | None, as_json: bool) -> Iterator[No
     if address is None:
         yield
         return
+    from goldsmith.api.app import PAGE
     from goldsmith.api.server import ApiServer
     from goldsmith.api.sessions import login_link
 
@@ -137,6 +138,8 @@ def _api(cli: CliContext, address: Address | None, as_json: bool) -> Iterator[No
             print_json({"url": address.url, "login": link})
         else:
             echo(f"The API is served at {address.url}/api/v1")
+            if not PAGE.is_dir():
+                echo("There is no page in this clone: `make ui` builds it.")
             if link is not None:
                 echo(f"Sign in once within 15 minutes: {link}")
         sys.stdout.flush()
