@@ -15,7 +15,7 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     engine  emitters                        run a plan on Spark; push metadata and lineage to others
     scheduling  healing                     decide, purely: who runs next; what follows a failure
     planning                                rows to plan; what is new of inputs; findings
-    checks  lineage  digest  assets         what must hold; who feeds whom; SQL to tables; what is pushed
+    checks  lineage  digest  assets         what must hold; lineage; SQL to tables; what is pushed
     journal                                 audit log, requests, runs, leases, verdicts
     storage                                 object stores, file listings, lake catalogs
     catalog                                 the declared rows and their history
