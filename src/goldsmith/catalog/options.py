@@ -14,6 +14,8 @@ class Option:
     default: str
     doc: str
     example: str
+    #: The values it may have; empty: any.
+    choices: tuple[str, ...] = ()
 
 
 #: Beside these, every transform has a key: the files of `engine/shape/transforms`.
