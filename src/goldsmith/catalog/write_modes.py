@@ -80,6 +80,10 @@ class WriteMode:
     warehouse_columns: Callable[[Any, Mapping[str, str], Any], Sequence[Any]] = _no_columns
 
 
+#: A mode is named by the column `stages.write_mode`, whose values the database checks. The option
+#: names modes of other packages.
+MODE_OPTION = "write_mode"
+
 WRITE_MODES: Registry[WriteMode] = Registry(
     "write mode", package="goldsmith.engine.write.modes", kind=WriteMode
 )

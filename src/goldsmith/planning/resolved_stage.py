@@ -8,7 +8,7 @@ from typing import NamedTuple
 from goldsmith.catalog.datasets import LAKE_TYPES, Target
 from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.pipelines import Stage
-from goldsmith.catalog.write_modes import WRITE_MODES, Replaces, WriteMode
+from goldsmith.catalog.write_modes import MODE_OPTION, WRITE_MODES, Replaces, WriteMode
 
 LAYERS = ("bronze", "silver", "gold")
 _LONGEST = max(map(len, LAYERS))
@@ -75,7 +75,15 @@ def layer_of(stage: Stage) -> str:
 
 def write_mode_of(stage: Stage) -> str:
     """A stage's write mode, from its row or by default."""
-    return stage.write_mode or _write_mode(layer_of(stage), stage)[0]
+    return _named_mode(stage) or _write_mode(layer_of(stage), stage)[0]
+
+
+def _named_mode(stage: Stage) -> str | None:
+    """The write mode that the row names; an unknown name is a finding."""
+    if stage.write_mode is not None or MODE_OPTION not in stage.options:
+        return stage.write_mode
+    name = stage.options[MODE_OPTION]
+    return name if isinstance(name, str) and name in WRITE_MODES else None
 
 
 def mode_of(stage: Stage) -> WriteMode:
@@ -93,7 +101,7 @@ def defaults_of(stage: Stage, resolved: ResolvedStage) -> Mapping[str, tuple[str
     defaults: dict[str, tuple[str, str]] = {}
     if stage.layer is None:
         defaults["layer"] = (resolved.layer, _why_layer(stage))
-    if stage.write_mode is None:
+    if _named_mode(stage) is None:
         defaults["write_mode"] = _write_mode(resolved.layer, stage)
     if stage.schema_policy is None:
         policy = resolved.schema_policy["columns"]
