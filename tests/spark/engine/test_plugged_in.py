@@ -34,7 +34,8 @@ retry_policies: [{retry_id: at_once, max_retries: 2, backoff_sec: 0}]
 healing_actions: [{error_code: WarehouseBusy, action_script: try_once_more, enabled: true}]
 healing_steps: []
 pipelines: [{pipeline_id: "@", default_retry_id: at_once}]
-validation_rules: [{rule_set_id: "even_@", check_def: [{type: even, column: id}]}]
+validation_rules:
+  - {rule_set_id: "even_@", check_def: [{type: even, column: id, on_fail: quarantine}]}
 stages:
   - pipeline_id: "@"
     stage_order: 1
