@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.evaluate import Measured
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import Fitted
 from goldsmith.planning.input_selection import RowWindow
