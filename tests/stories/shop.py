@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stories import litter
+from stories import leftovers
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
 #: One small JVM: these runs are many and short.
@@ -113,4 +113,4 @@ class Shop:
             return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
 
     def litter(self) -> dict[str, list[Any]]:
-        return litter.of_project(self.folder, catalog=self.catalog)
+        return leftovers.of_project(self.folder, catalog=self.catalog)

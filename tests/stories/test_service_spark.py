@@ -7,7 +7,14 @@ import signal
 
 import pytest
 
-from stories.serving import PATIENCE_SECONDS, active_workers, rows_of, shop, started, until
+from stories.service_processes import (
+    PATIENCE_SECONDS,
+    active_workers,
+    rows_of,
+    shop,
+    started,
+    until,
+)
 from stories.shop import Shop
 
 __all__ = ["shop"]

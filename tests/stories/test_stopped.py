@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from plain_sql import PlainSql
-from stops import SLEEP, TIMES, on
+from stopping_stages import SLEEP, TIMES, on
 from stories.shop import Shop
-from stories.stopping import (
+from stories.stopped_runs import (
     DEAF,
     FIRST,
     MEND,

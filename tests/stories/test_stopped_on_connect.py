@@ -16,13 +16,13 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import stops
+import stopping_stages
 from plain_sql import PlainSql
 from servers import spark as spark_server
 from servers.spark import ConnectServer
-from stops import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
+from stopping_stages import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
 from stories.shop import Shop
-from stories.stopping import (
+from stories.stopped_runs import (
     DEAF,
     FIRST,
     MEND,
@@ -171,7 +171,7 @@ def test_reading_a_slow_file_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer
 ) -> None:
     file = shop.folder / ".goldsmith" / "s3" / "shop" / "raw" / "orders" / "slow.jsonl.gz"
-    file.write_bytes(stops.lines('{"order_id": 1, "amount": 10}'))
+    file.write_bytes(stopping_stages.lines('{"order_id": 1, "amount": 10}'))
     with Run(shop, sql) as run:
         run.until_it_works(stage=1, jvm=connect_server.pid)
         flagged = run.flag()
@@ -187,12 +187,12 @@ def test_reading_a_slow_file_is_stopped(
 @on(fixture="shop")
 @pytest.mark.parametrize("how", ["asleep", "busy"])
 def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path, how: str) -> None:
-    began, tests = tmp_path / "began", Path(stops.__file__).parent
+    began, tests = tmp_path / "began", Path(stopping_stages.__file__).parent
     sql.run(MEND, "SELECT order_id, slowly(amount) AS amount, at FROM bronze_orders")
     with Run(
         shop,
         sql,
-        command=(sys.executable, str(tests / "stories" / "with_function.py"), how, str(began)),
+        command=(sys.executable, str(tests / "stories" / "slow_function.py"), how, str(began)),
         environ={"PYTHONPATH": f"{tests}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
     ) as run:
         run.until(lambda: content_of(began))
@@ -238,8 +238,8 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     shop.run()
     shop.bring("second", (3, 30, "2026-01-03"))
     with psycopg.connect(url, autocommit=True) as looking:
-        with stops.locked(url, "shop.gold_orders"), Run(shop, sql) as run:
-            run.until(lambda: stops.is_blocked(looking))
+        with stopping_stages.locked(url, "shop.gold_orders"), Run(shop, sql) as run:
+            run.until(lambda: stopping_stages.is_blocked(looking))
             flagged = run.flag()
             assert run.end() == 1
 
@@ -289,7 +289,7 @@ def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
 def test_a_remedys_script_is_killed(shop: Shop, sql: PlainSql, tmp_path: Path) -> None:
     began = tmp_path / "began"
     shop.apply(POLICY.replace("@", "orders"))
-    sql.run(HEALING, f"{sys.executable} {stops.script(tmp_path, began)}")
+    sql.run(HEALING, f"{sys.executable} {stopping_stages.script(tmp_path, began)}")
     sql.run(MEND, BROKEN)
     with Run(shop, sql) as run:
         run.until(lambda: content_of(began))

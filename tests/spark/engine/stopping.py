@@ -15,7 +15,7 @@ from goldsmith.engine.attempt import WorkerResources
 from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE
-from stops import RELEASE, STOP, TIMES, facts, in_order
+from stopping_stages import RELEASE, STOP, TIMES, facts, in_order
 
 QUICK = "SELECT id, amount, at FROM bronze_@"
 #: Minutes of work in small pieces: hashes shuffled by the hundred million.

@@ -11,7 +11,7 @@ from psycopg import sql
 
 from goldsmith.catalog.errors import CatalogUnreachable
 from spark.engine.stopping import MEND, QUICK, Stopping
-from stops import SLEEP
+from stopping_stages import SLEEP
 
 pytestmark = [
     pytest.mark.postgres,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from servers import door, s3
-from servers.door import Door
+from servers import faulty_s3, s3
+from servers.faulty_s3 import Door
 from spark.engine.buckets import bring, on, tell_spark
 from spark.engine.conftest import Bench, Elsewhere
 from spark.engine.healing import (
@@ -65,7 +65,7 @@ def test_a_killed_s3_server_is_waited_for(
 def guarded(elsewhere: Elsewhere, spark: SparkSession) -> Iterator[tuple[Bench, Door]]:
     """A bench whose files lie behind a door."""
     bucket = next(_BUCKETS)
-    with s3.running() as server, door.before(server.endpoint) as front:
+    with s3.running() as server, faulty_s3.before(server.endpoint) as front:
         bench = elsewhere(on(front.endpoint).replace("env:S3_KEY", "file:key"))
         bench.apply(from_bucket(bucket))
         (Path(bench.runtime.settings.project) / "key").write_text(s3.ACCESS_KEY)

@@ -14,7 +14,7 @@ from goldsmith.journal import requests
 from goldsmith.worker import loop
 from spark.engine.conftest import Function
 from spark.engine.stopping import LONG, MEND, QUICK, Stopping
-from stops import (
+from stopping_stages import (
     HEALING,
     LATER,
     MANY,

@@ -15,8 +15,8 @@ from goldsmith.engine.faults import POINTS
 from servers import redshift as redshift_server
 from servers import s3 as s3_server
 from servers.postgres import Postgres
-from stories.line import Line, LineTarget
-from stories.warm import WarmSpark, warm_spark
+from stories.one_stage import Line, LineTarget
+from stories.shared_jvm import WarmSpark, warm_spark
 
 MODES = ("append", "overwrite", "merge", "scd2")
 TARGET_KINDS = ("lake", "duckdb", "postgres", "redshift")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stories.line import Line, LineTarget
+from stories.one_stage import Line, LineTarget
 
 _LONG_AGO = "2001-01-01 00:00:00.000000"
 _WITHIN = 300.0

@@ -14,8 +14,8 @@ from typing import Any, Self
 import pytest
 
 from plain_sql import PlainSql
-from stops import RELEASE, STOP, facts, in_order
-from stories.litter import lake_of
+from stopping_stages import RELEASE, STOP, facts, in_order
+from stories.leftovers import lake_of
 from stories.shop import GOLDSMITH, Shop
 
 #: A task hears of a stop between two rows of the first range: 10^10 rows of the others apart.
