@@ -180,7 +180,7 @@ class Line:
                 return []
             return connection.execute(f"SELECT {chosen} FROM line.{TABLE}").fetchall()
 
-    def kept_aside(self) -> list[int]:
+    def quarantined_rows(self) -> list[int]:
         """How many records each published stage run kept in the quarantine."""
         query = "SELECT stage_run_id FROM stage_runs WHERE status = 'succeeded'"
         published = {row[0] for row in self.ask(query)}
@@ -189,7 +189,7 @@ class Line:
         by_run = Counter(kept["_stage_run_id"].to_pylist())
         return [number for stage_run, number in by_run.items() if stage_run in published]
 
-    def litter(self) -> dict[str, list[Any]]:
+    def leftovers(self) -> dict[str, list[Any]]:
         staged, tables = [], []
         if self.storage.s3 is not None:
             found = self.storage.s3.list_objects_v2(Bucket=self.storage.bucket, Prefix="staging/")

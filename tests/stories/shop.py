@@ -112,5 +112,5 @@ class Shop:
         with duckdb.connect(str(file), read_only=True) as connection:
             return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
 
-    def litter(self) -> dict[str, list[Any]]:
+    def leftovers(self) -> dict[str, list[Any]]:
         return leftovers.of_project(self.folder, catalog=self.catalog)

@@ -140,8 +140,8 @@ def test_killed_anywhere_the_next_run_is_right(
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert line.rows() == line.expected()
-    kept = line.kept_aside()
+    kept = line.quarantined_rows()
     # An overwrite reads everything each time, and meets the broken record each time.
     assert kept == [1] * (len(kept) if mode == "overwrite" else 1)
     assert kept
-    assert line.litter() == {}
+    assert line.leftovers() == {}

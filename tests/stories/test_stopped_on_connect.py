@@ -23,9 +23,9 @@ from servers.spark import ConnectServer
 from stopping_stages import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
 from stories.shop import Shop
 from stories.stopped_runs import (
+    CORRECTION,
     DEAF,
     FIRST,
-    MEND,
     SILVER,
     Run,
     catalog_of,
@@ -87,7 +87,7 @@ def is_stopped(shop: Shop, sql: PlainSql) -> None:
     """What was asked for is stopped, and nothing of it is left or to be seen."""
     assert requests(sql) == {"stopped"}
     assert published(shop, "silver") == 0
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
 
 
 def is_right(shop: Shop, sql: PlainSql) -> None:
@@ -109,7 +109,7 @@ def is_right(shop: Shop, sql: PlainSql) -> None:
 def test_work_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer, how: str
 ) -> None:
-    sql.run(MEND, WORK[how])
+    sql.run(CORRECTION, WORK[how])
     with Run(shop, sql) as run:
         if how == "a task sleeps":
             run.until_it_is_at("write")
@@ -152,7 +152,7 @@ def test_a_cross_join_that_does_not_listen_is_left_to_its_server(
     """The tasks run on there, and ours to end is the stage alone."""
     toml = shop.folder / "goldsmith.toml"
     shared = toml.read_text()
-    sql.run(MEND, DEAF)
+    sql.run(CORRECTION, DEAF)
     with spark_server.connect_server() as own:
         toml.write_text(shared.replace(connect_server.remote, own.remote))
         with Run(shop, sql) as run:
@@ -188,7 +188,7 @@ def test_reading_a_slow_file_is_stopped(
 @pytest.mark.parametrize("how", ["asleep", "busy"])
 def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path, how: str) -> None:
     began, tests = tmp_path / "began", Path(stopping_stages.__file__).parent
-    sql.run(MEND, "SELECT order_id, slowly(amount) AS amount, at FROM bronze_orders")
+    sql.run(CORRECTION, "SELECT order_id, slowly(amount) AS amount, at FROM bronze_orders")
     with Run(
         shop,
         sql,
@@ -245,7 +245,7 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
 
         stopped(sql, 3, flagged, "statement_cancelled_at", *TIMES)
         assert requests(sql) == {"done", "stopped"}
-        assert shop.litter() == {}
+        assert shop.leftovers() == {}
         rows = "SELECT orders, amount FROM shop.gold_orders"
         assert looking.execute(rows).fetchall() == [(2, 12)]
         release(shop, sql)
@@ -275,7 +275,7 @@ def test_a_publish_is_all_or_nothing(shop: Shop, sql: PlainSql, tmp_path: Path, 
 def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
     shop.apply(POLICY.replace("@", "orders"))
     sql.run(HEALING, LATER)
-    sql.run(MEND, BROKEN)
+    sql.run(CORRECTION, BROKEN)
     with Run(shop, sql) as run:
         run.until(lambda: sql.value(WAITS))
         run.flag()
@@ -290,7 +290,7 @@ def test_a_remedys_script_is_killed(shop: Shop, sql: PlainSql, tmp_path: Path) -
     began = tmp_path / "began"
     shop.apply(POLICY.replace("@", "orders"))
     sql.run(HEALING, f"{sys.executable} {stopping_stages.script(tmp_path, began)}")
-    sql.run(MEND, BROKEN)
+    sql.run(CORRECTION, BROKEN)
     with Run(shop, sql) as run:
         run.until(lambda: content_of(began))
         run.flag()

@@ -26,7 +26,7 @@ from goldsmith.planning.planner import CatalogHasErrors
 from goldsmith.runtime import Runtime
 from goldsmith.settings.warehouse_kinds import KINDS
 from spark.engine.conftest import Bench
-from spark.engine.healing import on, seen_through, story
+from spark.engine.healing import on, run_until_over, story
 
 REGISTRIES = (CHECKS, REMEDIES, check.FINDINGS, FORMATS, TRANSFORMS, WRITE_MODES, WAREHOUSES, KINDS)
 STAGES = """
@@ -131,7 +131,7 @@ def test_rows_pass_through_a_plugin_of_every_kind(
         raise WarehouseBusy(where="the test", cause="it is short of everything")
 
     on(monkeypatch, "warehouse-merged", busy)
-    done = seen_through(bench)
+    done = run_until_over(bench)
     assert done.status == "done", done.because
     assert story(bench, done, 3) == [
         "StageFailed WarehouseBusy",
@@ -158,7 +158,7 @@ def test_rows_pass_through_a_plugin_of_every_kind(
     again = bench.run(full_refresh=True)
     assert {stage_run.status for stage_run in again.values()} == {"succeeded"}
     assert bench.rows("silver", "id", "city") == expected
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 def quarantined_ids(bench: Bench) -> list[int]:
