@@ -113,7 +113,9 @@ def test_retention_keeps_the_newest_success_of_each_stage(journal: Journal) -> N
 
 
 def test_retention_keeps_published_runs_that_kept_rows_aside(journal: Journal) -> None:
-    for number, (kept_aside, fails) in enumerate([(2, False), (0, True), (0, False), (0, False)]):
+    for number, (quarantined_rows, fails) in enumerate(
+        [(2, False), (0, True), (0, False), (0, False)]
+    ):
         name, at = f"run-{number}", NOON + number * HOUR
         runs.start_run(journal, Run(run_id=name, pipeline_id="orders"), at=at)
         tried = StageRun(
@@ -122,7 +124,7 @@ def test_retention_keeps_published_runs_that_kept_rows_aside(journal: Journal) -
         stage_runs.start_stage_run(journal, tried, at=at)
         ended: StageEnded = StageFailed(error_code="CheckFailed", error_message="it does not hold")
         if not fails:
-            ended = StageFinished(rows_quarantined=kept_aside)
+            ended = StageFinished(rows_quarantined=quarantined_rows)
         stage_runs.finish_stage_run(journal, tried.stage_run_id, ended, at=at)
         runs.finish_run(journal, name, RunFinished(), at=at)
     forget_before(journal, NOON + 9 * HOUR)

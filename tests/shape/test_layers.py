@@ -170,6 +170,17 @@ def test_no_subfolder_of_a_package_imports_another_by_a_detour() -> None:
     assert {name: sorted(needs & left.keys()) for name, needs in left.items()} == {}
 
 
+def test_checks_are_measured_with_arrow_through_one_door() -> None:
+    arrow = "goldsmith.checks.arrow"
+    found = {
+        (module, other)
+        for module, tree in TREES.items()
+        for other in ours(tree)
+        if other.startswith(arrow) and not module.startswith(arrow)
+    }
+    assert found == {("goldsmith.checks.evaluate", f"{arrow}.measure")}
+
+
 #: A module shorter than this has to hold something of its own.
 SHORTEST = 15
 

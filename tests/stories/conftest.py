@@ -14,7 +14,7 @@ from servers import spark as spark_server
 from servers.postgres import Postgres
 from servers.s3 import S3
 from servers.spark import ConnectServer
-from stories.everywhere import Environment
+from stories.environment_catalog import Environment
 
 LOCAL = """
 [spark]

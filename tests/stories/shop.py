@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stories import litter
+from stories import leftovers
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
 #: One small JVM: these runs are many and short.
@@ -112,5 +112,5 @@ class Shop:
         with duckdb.connect(str(file), read_only=True) as connection:
             return connection.execute("SELECT orders, amount FROM shop.gold_orders").fetchall()
 
-    def litter(self) -> dict[str, list[Any]]:
-        return litter.of_project(self.folder, catalog=self.catalog)
+    def leftovers(self) -> dict[str, list[Any]]:
+        return leftovers.of_project(self.folder, catalog=self.catalog)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from servers.spark import ConnectServer
-from stories.everywhere import Environment, prompt
+from stories.environment_catalog import Environment, prompt
 
 #: Its last stage would take ten minutes; Spark sleeps in Java, where an interrupt reaches it.
 _CATALOG = """

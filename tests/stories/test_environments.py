@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import pytest
 
-from stories.everywhere import Environment, Story, tell
+from stories.environment_catalog import Environment, Story, tell
 
 ENVIRONMENTS = (
     # `to_redshift` has the same S3 and the same databases.

@@ -37,5 +37,5 @@ def test_a_worker_that_dies_while_healing_leaves_the_right_state(
     shop.run()
 
     assert shop.gold() == [(1, 5)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert shop.ask("incidents", "list") == []

@@ -123,7 +123,7 @@ def test_a_spark_that_is_killed_is_started_anew(shop: Shop, tmp_path: Path) -> N
         assert process.returncode == 0, process.communicate()[0]
 
     assert shop.gold() == [(1, 5)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert [line for line in story(shop) if "StageFailed" not in line] == [
         "RemedyChosen new_session",
         "StageHealed new_session",
@@ -215,6 +215,6 @@ def test_a_worker_that_is_killed_is_taken_over_from(shop: Shop) -> None:
     shop.run()
 
     assert shop.gold() == [(1, 5)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert story(shop) == ["RemedyChosen retry_later", "StageHealed retry_later"]
     assert shop.ask("incidents", "list") == []

@@ -24,7 +24,7 @@ def test_whatever_dies_when_the_next_run_is_right_and_leaves_no_litter(
         assert killed.returncode == -9, f"{point} was never reached:\n{killed.stdout}"
     shop.run()
 
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == sorted(
         [*range(len(points)), *[100] * len(points)]
     )

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from stories.conftest import OnS3
-from stories.everywhere import CATALOG, prompt
+from stories.environment_catalog import CATALOG, prompt
 
 FILES = 2_000
 

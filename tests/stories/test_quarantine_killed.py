@@ -64,7 +64,7 @@ def test_every_broken_row_is_kept_once_whatever_dies_when(
 
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == list(range(len(points)))
     assert quarantined(shop) == {"bronze_orders": len(points)}
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert staged_folders(shop) == []
 
 
@@ -79,10 +79,10 @@ def test_killed_between_audit_and_publish_the_next_run_decides_alike(tmp_path: P
     assert "CheckFailed" in again.stdout
     assert shop.rows("bronze_orders") == []
     assert quarantined(shop) == {"bronze_orders": 0}
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
 
 
-MEND = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
+CORRECTION = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
 
 
 def replay(shop: Shop, *, fault: str) -> int:
@@ -93,7 +93,7 @@ def replay(shop: Shop, *, fault: str) -> int:
         "replay",
         "bronze_orders",
         "--sql",
-        MEND,
+        CORRECTION,
     )
     return shop.goldsmith(*arguments, fault=fault).returncode
 
@@ -112,7 +112,7 @@ def test_mended_rows_are_replayed_once_whatever_dies_when(tmp_path: Path) -> Non
 
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
     assert quarantined(shop) == {}
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
 
 
 @pytest.mark.soak

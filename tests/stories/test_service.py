@@ -5,7 +5,14 @@ from __future__ import annotations
 import os
 import signal
 
-from stories.serving import PATIENCE_SECONDS, active_workers, rows_of, shop, started, until
+from stories.service_processes import (
+    PATIENCE_SECONDS,
+    active_workers,
+    rows_of,
+    shop,
+    started,
+    until,
+)
 from stories.shop import Shop
 
 __all__ = ["shop"]

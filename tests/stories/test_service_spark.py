@@ -7,7 +7,14 @@ import signal
 
 import pytest
 
-from stories.serving import PATIENCE_SECONDS, active_workers, rows_of, shop, started, until
+from stories.service_processes import (
+    PATIENCE_SECONDS,
+    active_workers,
+    rows_of,
+    shop,
+    started,
+    until,
+)
 from stories.shop import Shop
 
 __all__ = ["shop"]
@@ -22,7 +29,7 @@ def test_run_goes_on_itself_when_the_worker_it_follows_is_killed(shop: Shop) -> 
 
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
     assert shop.gold() == [(2, 15)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
 
 
 @pytest.mark.soak
@@ -54,4 +61,4 @@ def test_the_service_runs_requests_and_follow_ups_replaces_a_killed_worker_and_d
     assert shop.ask("workers") == []
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
     assert shop.gold() == [(2, 15)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from plain_sql import PlainSql
-from stops import SLEEP, TIMES, on
+from stopping_stages import SLEEP, TIMES, on
 from stories.shop import Shop
-from stories.stopping import (
+from stories.stopped_runs import (
+    CORRECTION,
     DEAF,
     FIRST,
-    MEND,
     SILVER,
     Run,
     catalog_of,
@@ -41,7 +41,7 @@ def sql(shop: Shop) -> Iterator[PlainSql]:
 
 @on("sqlite", fixture="shop")
 def test_a_cross_join_that_does_not_listen_ends_with_its_jvm(shop: Shop, sql: PlainSql) -> None:
-    sql.run(MEND, DEAF)
+    sql.run(CORRECTION, DEAF)
     with Run(shop, sql) as run:
         run.until_it_works()
         flagged = run.flag()
@@ -50,7 +50,7 @@ def test_a_cross_join_that_does_not_listen_ends_with_its_jvm(shop: Shop, sql: Pl
     assert stopped(sql, 2, flagged, *TIMES)["zombie_tasks"] >= 1
     assert requests(sql) == {"stopped"}
     assert published(shop, "silver") == 0
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     release(shop, sql)
     assert shop.gold() == [(2, 12)]
 
@@ -65,7 +65,7 @@ def test_a_cross_join_that_does_not_listen_ends_with_its_jvm(shop: Shop, sql: Pl
 def test_a_worker_that_dies_while_it_stops_leaves_the_right_state(
     shop: Shop, sql: PlainSql, point: str
 ) -> None:
-    sql.run(MEND, f"{SILVER} WHERE {SLEEP}")
+    sql.run(CORRECTION, f"{SILVER} WHERE {SLEEP}")
     with Run(shop, sql, fault=point) as run:
         run.until_it_is_at("write")
         answer = shop.ask("stop", "pipeline:orders", "--reason", "it eats the cluster", "--yes")
@@ -74,8 +74,8 @@ def test_a_worker_that_dies_while_it_stops_leaves_the_right_state(
 
     again = shop.run(fault="nowhere")
     assert again.returncode == 1, again.stdout
-    sql.run(MEND, SILVER)
+    sql.run(CORRECTION, SILVER)
     shop.goldsmith("--project", str(shop.folder), "release", "pipeline:orders")
     shop.run()
     assert shop.gold() == [(2, 12)]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}

@@ -16,16 +16,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
-import stops
+import stopping_stages
 from plain_sql import PlainSql
 from servers import spark as spark_server
 from servers.spark import ConnectServer
-from stops import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
+from stopping_stages import HEALING, LATER, MANY, POLICY, SLEEP, STOP, content_of, lives, on
 from stories.shop import Shop
-from stories.stopping import (
+from stories.stopped_runs import (
+    CORRECTION,
     DEAF,
     FIRST,
-    MEND,
     SILVER,
     Run,
     catalog_of,
@@ -87,7 +87,7 @@ def is_stopped(shop: Shop, sql: PlainSql) -> None:
     """What was asked for is stopped, and nothing of it is left or to be seen."""
     assert requests(sql) == {"stopped"}
     assert published(shop, "silver") == 0
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
 
 
 def is_right(shop: Shop, sql: PlainSql) -> None:
@@ -109,7 +109,7 @@ def is_right(shop: Shop, sql: PlainSql) -> None:
 def test_work_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer, how: str
 ) -> None:
-    sql.run(MEND, WORK[how])
+    sql.run(CORRECTION, WORK[how])
     with Run(shop, sql) as run:
         if how == "a task sleeps":
             run.until_it_is_at("write")
@@ -152,7 +152,7 @@ def test_a_cross_join_that_does_not_listen_is_left_to_its_server(
     """The tasks run on there, and ours to end is the stage alone."""
     toml = shop.folder / "goldsmith.toml"
     shared = toml.read_text()
-    sql.run(MEND, DEAF)
+    sql.run(CORRECTION, DEAF)
     with spark_server.connect_server() as own:
         toml.write_text(shared.replace(connect_server.remote, own.remote))
         with Run(shop, sql) as run:
@@ -171,7 +171,7 @@ def test_reading_a_slow_file_is_stopped(
     shop: Shop, sql: PlainSql, connect_server: ConnectServer
 ) -> None:
     file = shop.folder / ".goldsmith" / "s3" / "shop" / "raw" / "orders" / "slow.jsonl.gz"
-    file.write_bytes(stops.lines('{"order_id": 1, "amount": 10}'))
+    file.write_bytes(stopping_stages.lines('{"order_id": 1, "amount": 10}'))
     with Run(shop, sql) as run:
         run.until_it_works(stage=1, jvm=connect_server.pid)
         flagged = run.flag()
@@ -187,12 +187,12 @@ def test_reading_a_slow_file_is_stopped(
 @on(fixture="shop")
 @pytest.mark.parametrize("how", ["asleep", "busy"])
 def test_a_python_function_is_stopped(shop: Shop, sql: PlainSql, tmp_path: Path, how: str) -> None:
-    began, tests = tmp_path / "began", Path(stops.__file__).parent
-    sql.run(MEND, "SELECT order_id, slowly(amount) AS amount, at FROM bronze_orders")
+    began, tests = tmp_path / "began", Path(stopping_stages.__file__).parent
+    sql.run(CORRECTION, "SELECT order_id, slowly(amount) AS amount, at FROM bronze_orders")
     with Run(
         shop,
         sql,
-        command=(sys.executable, str(tests / "stories" / "with_function.py"), how, str(began)),
+        command=(sys.executable, str(tests / "stories" / "slow_function.py"), how, str(began)),
         environ={"PYTHONPATH": f"{tests}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"},
     ) as run:
         run.until(lambda: content_of(began))
@@ -238,14 +238,14 @@ def test_a_load_that_waits_for_a_lock_is_cancelled_in_the_warehouse(
     shop.run()
     shop.bring("second", (3, 30, "2026-01-03"))
     with psycopg.connect(url, autocommit=True) as looking:
-        with stops.locked(url, "shop.gold_orders"), Run(shop, sql) as run:
-            run.until(lambda: stops.is_blocked(looking))
+        with stopping_stages.locked(url, "shop.gold_orders"), Run(shop, sql) as run:
+            run.until(lambda: stopping_stages.is_blocked(looking))
             flagged = run.flag()
             assert run.end() == 1
 
         stopped(sql, 3, flagged, "statement_cancelled_at", *TIMES)
         assert requests(sql) == {"done", "stopped"}
-        assert shop.litter() == {}
+        assert shop.leftovers() == {}
         rows = "SELECT orders, amount FROM shop.gold_orders"
         assert looking.execute(rows).fetchall() == [(2, 12)]
         release(shop, sql)
@@ -275,7 +275,7 @@ def test_a_publish_is_all_or_nothing(shop: Shop, sql: PlainSql, tmp_path: Path, 
 def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
     shop.apply(POLICY.replace("@", "orders"))
     sql.run(HEALING, LATER)
-    sql.run(MEND, BROKEN)
+    sql.run(CORRECTION, BROKEN)
     with Run(shop, sql) as run:
         run.until(lambda: sql.value(WAITS))
         run.flag()
@@ -289,8 +289,8 @@ def test_a_retry_is_stopped_while_it_waits(shop: Shop, sql: PlainSql) -> None:
 def test_a_remedys_script_is_killed(shop: Shop, sql: PlainSql, tmp_path: Path) -> None:
     began = tmp_path / "began"
     shop.apply(POLICY.replace("@", "orders"))
-    sql.run(HEALING, f"{sys.executable} {stops.script(tmp_path, began)}")
-    sql.run(MEND, BROKEN)
+    sql.run(HEALING, f"{sys.executable} {stopping_stages.script(tmp_path, began)}")
+    sql.run(CORRECTION, BROKEN)
     with Run(shop, sql) as run:
         run.until(lambda: content_of(began))
         run.flag()

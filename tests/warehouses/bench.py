@@ -127,7 +127,7 @@ class Bench:
     def sql(self, location: str) -> str:
         return name(*location.split("."), dialect="postgres")
 
-    def litter(self) -> list[str]:
+    def leftovers(self) -> list[str]:
         """What loads left behind: anything of ours but the ledger."""
         found = self.ask(
             "SELECT table_schema, table_name FROM information_schema.tables "

@@ -146,7 +146,7 @@ def test_a_type_that_does_not_fit_is_refused(warehouse: Bench) -> None:
     with pytest.raises(LoadRefused, match=where):
         warehouse.load(where, [(2**40,)], {"id": "bigint"})
     assert warehouse.rows(where) == [(1,)]
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_times_are_refused_where_copy_cannot_load_them(warehouse: Bench) -> None:

@@ -66,7 +66,7 @@ def test_a_second_load_of_a_stage_run_does_nothing(warehouse: Bench, mode: str) 
     other = warehouse.stage([(2, "b")], ITEMS)
     assert warehouse.warehouse.load(replace(order, staged=other), stop_at("nowhere")) == done
     assert warehouse.rows(order.location) == [(1, "a")]
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_a_lower_token_is_fenced(warehouse: Bench) -> None:
@@ -79,7 +79,7 @@ def test_a_lower_token_is_fenced(warehouse: Bench) -> None:
     assert Counter(warehouse.rows(where)) == Counter([(1, "a"), (3, "c")])
     # Tokens are of one place: another table has its own.
     warehouse.load(warehouse.table(), [(2, "b")], ITEMS, token=1)
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_load_that_fails_leaves_everything_as_it_was(
     assert list(warehouse.warehouse.columns(where) or ()) == ([] if first else list(ITEMS))
     assert first or warehouse.rows(where) == [(1, "a")]
     assert warehouse.warehouse.loaded(where, order.stage_run_id) is None
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
     # And the same order can still be carried out.
     warehouse.warehouse.load(order, nowhere)
     assert warehouse.rows(where) == [(2, "b", "new")]
@@ -116,7 +116,7 @@ def test_what_fails_after_the_commit_was_published(warehouse: Bench) -> None:
     warehouse.warehouse.clean(order.location, order.stage_run_id)
     assert warehouse.warehouse.loaded(order.location, order.stage_run_id) is not None
     assert warehouse.rows(order.location) == [(1, "a")]
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_rows_that_got_lost_on_the_way_are_noticed(warehouse: Bench) -> None:
@@ -124,7 +124,7 @@ def test_rows_that_got_lost_on_the_way_are_noticed(warehouse: Bench) -> None:
     with pytest.raises(LoadRefused, match="3 rows were staged and 1 arrived"):
         warehouse.warehouse.load(replace(order, rows=3), nowhere)
     assert warehouse.warehouse.columns(order.location) is None
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_nothing_staged_is_no_rows(warehouse: Bench) -> None:
@@ -139,7 +139,7 @@ def test_a_file_with_other_columns_is_refused(warehouse: Bench) -> None:
     warehouse.put(f"{order.staged}/part-00001.parquet", pa.table({"id": [1]}))
     with pytest.raises(LoadRefused):
         warehouse.warehouse.load(replace(order, location=where, rows=2), nowhere)
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_a_load_that_was_cleaned_up_is_never_published(warehouse: Bench) -> None:
@@ -152,7 +152,7 @@ def test_a_load_that_was_cleaned_up_is_never_published(warehouse: Bench) -> None
         warehouse.warehouse.load(order, nowhere)
     assert warehouse.warehouse.loaded(where, order.stage_run_id) is None
     assert warehouse.warehouse.columns(where) is None
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_clean_removes_what_a_dead_process_left(server: Bench) -> None:
@@ -166,9 +166,9 @@ def test_clean_removes_what_a_dead_process_left(server: Bench) -> None:
 
     with pytest.raises(WarehouseUnreachable):
         server.warehouse.load(order, die)
-    assert len(server.litter()) == 1
+    assert len(server.leftovers()) == 1
     server.warehouse.clean(order.location, order.stage_run_id)
-    assert server.litter() == []
+    assert server.leftovers() == []
     assert server.warehouse.columns(order.location) is None
 
 
@@ -201,7 +201,7 @@ def test_clean_ends_a_session_that_sleeps(
     sleeper.join(30)
     assert [type(error) for error in ended] == [LoadGivenUp]
     assert Counter(server.rows(where)) == Counter([(1, "a"), (3, "c")])
-    assert server.litter() == []
+    assert server.leftovers() == []
 
 
 @pytest.mark.parametrize("mode", MODES)

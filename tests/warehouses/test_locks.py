@@ -56,6 +56,6 @@ def test_a_lock_is_not_waited_for_forever(server: Bench, lock: str | None) -> No
             again(server, lock_sec=1).load(load, nowhere)
     assert classify(busy.value).code.name == "LockTimeout"
     assert sorted(server.rows(location)) == [(1,)]
-    assert server.litter() == []
+    assert server.leftovers() == []
     assert server.warehouse.load(load, nowhere).rows == 1
     assert sorted(server.rows(location)) == [(1,), (2,)]

@@ -167,7 +167,7 @@ def test_loads_wait_for_each_other_only_so_long(postgres: Bench) -> None:
         with pytest.raises(WarehouseBusy, match="lock timeout") as busy:
             hasty.load(order, nowhere)
     assert busy.value.transient
-    assert postgres.litter() == []
+    assert postgres.leftovers() == []
 
 
 def test_a_load_can_be_cancelled_from_another_session(
@@ -205,7 +205,7 @@ def test_a_load_can_be_cancelled_from_another_session(
     assert warehouse.session_ids == set()
     assert not warehouse.cancel()
     assert server.warehouse.columns(order.location) is None
-    assert server.litter() == []
+    assert server.leftovers() == []
 
 
 def test_rows_that_are_refused_are_shown(server: Bench) -> None:
@@ -216,7 +216,7 @@ def test_rows_that_are_refused_are_shown(server: Bench) -> None:
     shown = refused.value.rows[0]
     assert ("row 2" if server.kind == "redshift" else "line 2") in shown
     assert shown in str(refused.value)
-    assert server.litter() == []
+    assert server.leftovers() == []
 
 
 def test_files_in_another_order_are_refused(redshift: Bench) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from goldsmith.catalog.options import SOURCE, STAGE, TARGET, Option
 from goldsmith.catalog.transforms import TRANSFORMS
+from goldsmith.catalog.write_modes import WRITE_MODES
 from pages.markdown import code, filled, table
 
 
@@ -14,7 +15,8 @@ def page() -> str:
         Option(name=name, type=t.type, default="none", doc=t.doc, example=t.example)
         for name, t in TRANSFORMS.all()
     ]
-    stages = sorted((*STAGE, *transforms), key=lambda option: option.name)
+    of_modes = [option for _name, mode in WRITE_MODES.all() for option in mode.options]
+    stages = sorted((*STAGE, *transforms, *of_modes), key=lambda option: option.name)
     parts = {"sources": SOURCE, "stages": stages, "targets": TARGET}
     return filled("options.md", {name: _listed(options) for name, options in parts.items()})
 

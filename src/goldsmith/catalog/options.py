@@ -14,9 +14,12 @@ class Option:
     default: str
     doc: str
     example: str
+    #: The values it may have; empty: any.
+    choices: tuple[str, ...] = ()
 
 
-#: Beside these, every transform has a key: the files of `engine/shape/transforms`.
+#: Beside these, every transform has a key: the files of `engine/shape/transforms`. A write mode
+#: may have keys too: see `options` in the files of `engine/write/modes`.
 STAGE = (
     Option(
         name="description",
@@ -33,18 +36,12 @@ STAGE = (
         example="true",
     ),
     Option(
-        name="overwrite",
-        type="`partitions`",
-        default="all rows are replaced",
-        doc="A stage that overwrites replaces only the partitions its rows fall into.",
-        example="partitions",
-    ),
-    Option(
         name="partial",
         type="`ok`",
         default="a finding",
         doc="Confirms that aggregates or window functions over only the new rows are intended.",
         example="ok",
+        choices=("ok",),
     ),
     Option(
         name="read",
@@ -52,6 +49,7 @@ STAGE = (
         default="`all` for overwrite, else `new`",
         doc="Whether `source_id` is read incrementally or in full each time.",
         example="all",
+        choices=("new", "all"),
     ),
     Option(
         name="remedies",
@@ -59,6 +57,13 @@ STAGE = (
         default="none",
         doc="Remedies that may relax a check or the schema policy of this stage.",
         example="[evolve_schema, quarantine_rows]",
+    ),
+    Option(
+        name="write_mode",
+        type="a write mode",
+        default="the column `write_mode`",
+        doc="A write mode of another package. The column, which cannot name it, stays empty.",
+        example="replace_days",
     ),
 )
 

@@ -63,8 +63,8 @@ class OnCatalogLoss(StrEnum):
     STOP = "stop"
 
 
-class WriteMode(StrEnum):
-    """How rows are written to a target."""
+class ShippedWriteMode(StrEnum):
+    """The write modes that the column may name: see `catalog/write_modes.py`."""
 
     APPEND = "append"
     OVERWRITE = "overwrite"
@@ -171,7 +171,7 @@ class Stage(Row):
     )
     write_mode: str | None = choice(
         default=None,
-        choices=WriteMode,
+        choices=ShippedWriteMode,
         doc="append, overwrite, merge (scd1) or scd2; unset: by layer and keys.",
     )
     keys: tuple[str, ...] = names(default=None, doc="The key columns of merge and scd2.")

@@ -12,15 +12,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from goldsmith.checks import keys, partitions
-from goldsmith.checks.arrow import jobs as native
-from goldsmith.checks.arrow.count_keys import count_keys
-from goldsmith.checks.arrow.jobs import meanwhile
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
+from goldsmith.checks.arrow.measure import measure_with_arrow
 from goldsmith.checks.bitmap import Bitmap
 from goldsmith.checks.bound_check import BoundCheck, bind_check
 from goldsmith.checks.context import Context
+from goldsmith.checks.meanwhile import meanwhile
 from goldsmith.checks.measures import Counted, Extra, Judged, Keys, KnownTotals, Total
 from goldsmith.checks.outcome import CheckOutcome, outcome_of, raised
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.checks.planned_check import PlannedCheck
 from goldsmith.errors import GoldsmithError
 
@@ -128,7 +127,7 @@ class Evaluation:
         got: dict[str, Any] = {}
         if stored is not None:
             unknown = {name: item for name, item in self.aggregates().items() if name not in known}
-            got = native.measure(rows, unknown, stored)
+            got = measure_with_arrow(rows, stored, aggregates=unknown).aggregates
 
         def wanted(check: BoundCheck) -> Iterator[tuple[str, Column]]:
             for name, column in _aggregates_of(check):
@@ -168,8 +167,11 @@ class Evaluation:
         """Measure what needs extra jobs: keys, joins, windows, queries."""
         if stored is None:
             return self._beside(rows, dict)
-        with meanwhile(rows, lambda: count_keys(rows, self.keys(), stored)) as counted:
+        with meanwhile(rows, lambda: self._count_keys(rows, stored)) as counted:
             return self._beside(rows, counted)
+
+    def _count_keys(self, rows: DataFrame, stored: ParquetFiles) -> dict[int, dict[str, int]]:
+        return measure_with_arrow(rows, stored, keys=self.keys()).keys
 
     def measure_all(
         self, rows: DataFrame, stored: ParquetFiles | None = None, *, few: bool = False
@@ -181,7 +183,7 @@ class Evaluation:
             riding = time.monotonic() - started
             beside = self._beside(rows, dict, few=few)
         else:
-            with meanwhile(rows, lambda: count_keys(rows, self.keys(), stored)) as counted:
+            with meanwhile(rows, lambda: self._count_keys(rows, stored)) as counted:
                 measured = self.measure(rows, stored)
                 riding = time.monotonic() - started
                 beside = self._beside(rows, counted)

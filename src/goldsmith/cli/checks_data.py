@@ -253,15 +253,13 @@ def _refuse_no_mappings(file: Path, document: dict[str, Any]) -> None:
 
 def _scope_of_counts(cli: CliContext, dataset: str) -> str | None:
     """The check scope that sees all rows of the dataset; None if no scope does."""
-    from goldsmith.planning.resolved_stage import is_lake, write_mode_of
+    from goldsmith.planning.resolved_stage import is_lake, keeps_rows
     from goldsmith.planning.stage_context import dataset_of
 
     found = dataset_of(dataset, cli.runtime.catalog.snapshot())
     if found.writers and is_lake(found.target):
         return "table"
-    replaced = bool(found.writers) and all(
-        write_mode_of(stage) == "overwrite" for stage in found.writers
-    )
+    replaced = bool(found.writers) and not any(keeps_rows(stage) for stage in found.writers)
     return "batch" if replaced else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from goldsmith.catalog.write_modes import WRITE_MODES
 from goldsmith.errors import count
 
 
@@ -19,7 +20,7 @@ class RowCounts:
     dropped: int
     #: A merge leaves out rows older than the table's, and all but the newest row of a key.
     left_out: int
-    #: Rows an scd2 stage wrote: it also rewrites the versions that the new ones close.
+    #: Rows a stage wrote that keeps versions: it also rewrites those that the new ones close.
     versions: int | None = None
 
 
@@ -29,7 +30,7 @@ def row_counts(stage_run: Any) -> RowCounts | None:
         return None
     quarantined, dropped = stage_run.rows_quarantined or 0, stage_run.rows_dropped or 0
     good = stage_run.rows_read - quarantined - dropped
-    is_history = (stage_run.facts or {}).get("write_mode") == "scd2"
+    is_history = _keeps_versions(str((stage_run.facts or {}).get("write_mode")))
     published = good if is_history else stage_run.rows_written
     return RowCounts(
         produced=stage_run.rows_read,
@@ -39,6 +40,11 @@ def row_counts(stage_run: Any) -> RowCounts | None:
         left_out=good - published,
         versions=stage_run.rows_written if is_history else None,
     )
+
+
+def _keeps_versions(write_mode: str) -> bool:
+    # The stage run may be older than the removal of a plugged-in mode.
+    return write_mode in WRITE_MODES and WRITE_MODES.get(write_mode).keeps_versions
 
 
 def counts_text(stage_run: Any, *, by_sql: bool) -> str:

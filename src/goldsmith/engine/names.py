@@ -1,4 +1,4 @@
-"""Quote names and values for SQL with sqlglot."""
+"""Quote names and values for SQL with sqlglot, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-from sqlglot import Generator, exp
-from sqlglot.dialects.dialect import Dialect
-
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType
+    from sqlglot import Generator, exp
 
 _LOCK = threading.Lock()
 
@@ -24,6 +22,8 @@ def name(*parts: str, dialect: str = "spark") -> str:
 
 @lru_cache(maxsize=4096)
 def _quoted(part: str, dialect: str) -> str:
+    from sqlglot import exp
+
     return _sql(exp.to_identifier(part, quoted=True), dialect)
 
 
@@ -42,6 +42,8 @@ def literal(value: str | int, dialect: str = "spark") -> str:
 
 @lru_cache(maxsize=4096)
 def _text(value: str, dialect: str) -> str:
+    from sqlglot import exp
+
     return _sql(exp.Literal.string(value), dialect)
 
 
@@ -68,4 +70,6 @@ def _sql(expression: exp.Expression, dialect: str) -> str:
 
 @cache
 def _generator(dialect: str) -> Generator:
+    from sqlglot.dialects.dialect import Dialect
+
     return Dialect.get_or_raise(dialect).generator()

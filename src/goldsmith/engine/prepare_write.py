@@ -19,7 +19,6 @@ from goldsmith.engine.quarantine.quarantine_table import QuarantineWriter
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import fit
 from goldsmith.engine.write.destinations.destination import Destination, WriteRequest
-from goldsmith.engine.write.modes.scd2 import with_validity
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.routes import route_of
@@ -73,8 +72,8 @@ def prepare_write(
     """Fit the rows to the target and build the write request with its checks."""
     context, stage, resolved = attempt.context, attempt.context.stage, attempt.context.resolved
     target = str(stage.target_id)
-    if resolved.write_mode == "scd2":
-        rows = with_validity(rows, stage.watermark_column, attempt.at)
+    if resolved.mode.add_columns is not None:
+        rows = resolved.mode.add_columns(rows, stage.watermark_column, attempt.at)
     before = destination.schema(rows)
     dropped = apply_overrides.repeats(rows, attempt)
     fitted = fit(rows, before, resolved.schema_policy, target=target, discard=dropped)

@@ -27,4 +27,4 @@ def definition_of(context: StageContext) -> str:
 
 def reruns(context: StageContext) -> bool:
     """A changed definition makes the stage run again, because it replaces the rows it wrote."""
-    return context.resolved.write_mode == "overwrite"
+    return not context.resolved.replaces.keeps_rows

@@ -20,6 +20,7 @@ from goldsmith.catalog.datasets import Target
 from goldsmith.catalog.definitions import table_of
 from goldsmith.catalog.pipelines import Stage
 from goldsmith.catalog.prepared import Prepared
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.definitions import stage_ledgers
 from goldsmith.journal.tables_of_ledgers import StageLedger
@@ -102,11 +103,7 @@ def stage_of(ledger: StageLedger) -> str:
 
 def replaces_all(context: StageContext) -> bool:
     """Every run of the stage writes its whole table from all of its input."""
-    return (
-        context.resolved.write_mode == "overwrite"
-        and context.resolved.read == "all"
-        and context.stage.options.get("overwrite") != "partitions"
-    )
+    return context.resolved.replaces is Replaces.EVERYTHING and context.resolved.read == "all"
 
 
 class Ledgers:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from goldsmith.catalog.pipelines import Stage
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning.definition import definition_of
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.input_selection import Consumed
 from goldsmith.planning.observed import PastState
-from goldsmith.planning.resolved_stage import write_mode_of
+from goldsmith.planning.resolved_stage import keeps_rows, mode_of
 from goldsmith.planning.stage_context import Dataset, StageContext
 
 NOT_WRITTEN = "no stage writes it"
@@ -92,9 +94,14 @@ def _why_not(context: StageContext, load: StageRun) -> str | None:
     if reads_increments and context.facts is not None and context.facts.aggregates:
         return "it groups an input that it reads in parts"
     first = context.inputs[0]
-    modes = {write_mode_of(writer) for writer in first.writers}
-    if reads_increments and "overwrite" in modes:
+    if reads_increments and not all(keeps_rows(writer) for writer in first.writers):
         return f"{first.dataset_id} is overwritten, so what was in it before is gone"
-    if context.resolved.write_mode == "scd2" and "merge" in modes:
+    if context.resolved.mode.keeps_versions and any(map(_loses_versions, first.writers)):
         return f"{first.dataset_id} is merged, so the versions it had are not in it any more"
     return None
+
+
+def _loses_versions(writer: Stage) -> bool:
+    """A row the stage writes takes the place of the row of its key."""
+    mode = mode_of(writer)
+    return mode.replaces(writer.options) is Replaces.SAME_KEYS and not mode.keeps_versions

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from goldsmith.catalog.datasets import LAKE_TYPES, Target
 from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.pipelines import Stage
+from goldsmith.catalog.write_modes import MODE_OPTION, WRITE_MODES, Replaces, WriteMode
 
 LAYERS = ("bronze", "silver", "gold")
 _LONGEST = max(map(len, LAYERS))
-#: Columns that a bronze stage adds to every row, and that scd2 adds to every version of a row.
+#: Columns that a bronze stage adds to every row.
 BRONZE_COLUMNS = ("_source_file", "_ingested_at", "_run_id")
-SCD2_COLUMNS = ("_valid_from", "_valid_to", "_is_current")
 SCHEMA_POLICIES = ("evolve", "freeze", "discard_row", "discard_value")
 
 
@@ -27,20 +27,40 @@ class ResolvedStage(NamedTuple):
     read: str
     sql: str | None
     dialect: str | None
+    #: Which existing rows of the target a write replaces.
+    replaces: Replaces
+
+    @property
+    def mode(self) -> WriteMode:
+        return WRITE_MODES.get(self.write_mode)
+
+    @property
+    def appends(self) -> bool:
+        """Existing rows stay: rows that are read again are deleted first, or come twice."""
+        return self.replaces is Replaces.NOTHING
 
 
 def resolve_stage(stage: Stage, edge: Edge | None) -> ResolvedStage:
     """A stage's settings with every default filled in."""
     layer = layer_of(stage)
-    mode = stage.write_mode or _write_mode(layer, stage)[0]
+    name = write_mode_of(stage)
+    mode = WRITE_MODES.get(name)
     policy = stage.schema_policy
     if policy is None:
         policy = "evolve" if layer == "bronze" else "freeze"
-    read = stage.options.get("read") or ("all" if mode == "overwrite" else "new")
+    read = stage.options.get("read") or mode.reads
     sql = stage.transform_sql
     if sql is None and edge is not None:
         sql = edge.transformation_sql
-    return ResolvedStage(layer, mode, policy_of(policy), str(read), sql, stage.transform_dialect)
+    return ResolvedStage(
+        layer=layer,
+        write_mode=name,
+        schema_policy=policy_of(policy),
+        read=str(read),
+        sql=sql,
+        dialect=stage.transform_dialect,
+        replaces=mode.replaces(stage.options),
+    )
 
 
 def layer_of(stage: Stage) -> str:
@@ -55,7 +75,25 @@ def layer_of(stage: Stage) -> str:
 
 def write_mode_of(stage: Stage) -> str:
     """A stage's write mode, from its row or by default."""
-    return stage.write_mode or _write_mode(layer_of(stage), stage)[0]
+    return _named_mode(stage) or _write_mode(layer_of(stage), stage)[0]
+
+
+def _named_mode(stage: Stage) -> str | None:
+    """The write mode that the row names; an unknown name is a finding."""
+    if stage.write_mode is not None or MODE_OPTION not in stage.options:
+        return stage.write_mode
+    name = stage.options[MODE_OPTION]
+    return name if isinstance(name, str) and name in WRITE_MODES else None
+
+
+def mode_of(stage: Stage) -> WriteMode:
+    """The declaration of a stage's write mode."""
+    return WRITE_MODES.get(write_mode_of(stage))
+
+
+def keeps_rows(stage: Stage) -> bool:
+    """Rows the stage wrote stay in its target until other rows of their keys replace them."""
+    return mode_of(stage).replaces(stage.options).keeps_rows
 
 
 def defaults_of(stage: Stage, resolved: ResolvedStage) -> Mapping[str, tuple[str, str]]:
@@ -63,7 +101,7 @@ def defaults_of(stage: Stage, resolved: ResolvedStage) -> Mapping[str, tuple[str
     defaults: dict[str, tuple[str, str]] = {}
     if stage.layer is None:
         defaults["layer"] = (resolved.layer, _why_layer(stage))
-    if stage.write_mode is None:
+    if _named_mode(stage) is None:
         defaults["write_mode"] = _write_mode(resolved.layer, stage)
     if stage.schema_policy is None:
         policy = resolved.schema_policy["columns"]

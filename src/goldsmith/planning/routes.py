@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.pipelines import Stage
+from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
 from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.resolved_stage import resolve_stage, stage_id
 from goldsmith.planning.stage_context import Datasets, StageContext
@@ -82,10 +83,11 @@ def route_of(context: StageContext) -> str | None:
 def why_it_would_double(stage: Stage, write_mode: str, read: str) -> str | None:
     """Why rows that came by another route could be there twice; None if they cannot.
 
-    Keys decide for merge and scd2; an overwrite that reads everything replaces what was there.
+    Keys decide, or the mode replaces what was there by all of the input.
     """
-    if write_mode in ("merge", "scd2") and stage.keys:
+    replaces = WRITE_MODES.get(write_mode).replaces(stage.options)
+    if replaces is Replaces.SAME_KEYS and stage.keys:
         return None
-    if write_mode == "overwrite" and read == "all":
+    if not replaces.keeps_rows and read == "all":
         return None
     return f"it writes by {write_mode}, and nothing tells its rows apart by key"

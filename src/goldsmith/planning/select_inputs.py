@@ -22,7 +22,7 @@ from goldsmith.planning.lake import TableChange
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.observed import Observed, SeenFiles, SeenTable, UnnamedRows
 from goldsmith.planning.reasons import ReadReason, ReasonCode, reason
-from goldsmith.planning.resolved_stage import write_mode_of
+from goldsmith.planning.resolved_stage import keeps_rows
 from goldsmith.planning.rewritten_files import FileRewritten, refuse_unless_found
 from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.stage_context import Dataset, StageContext
@@ -122,9 +122,9 @@ def _read(
                     changed = item.rewritten
                     former = tuple(item.former[path] for path in changed if path in item.former)
                     read_again = (*changed, *former)
-                    # An append has to delete the rows of changed files. A merge and scd2 find
-                    # them by key, an overwrite replaces all rows.
-                    if context.resolved.write_mode == "append":
+                    # An append has to delete the rows of changed files. Other write modes find
+                    # them by key, or replace all rows.
+                    if context.resolved.appends:
                         beside = _deduplicated(context, item, read_again)
                         new += beside
                         rewritten = (*read_again, *(file.path for file in beside))
@@ -214,12 +214,12 @@ class Reread(StrEnum):
 
 def _again(context: StageContext, dataset: Dataset, change: TableChange) -> Reread:
     """Whether a change of an input table makes the stage read it again from the start."""
-    appends = context.resolved.write_mode == "append"
+    appends = context.resolved.appends
     match change:
         case TableChange.TAKEN_BACK:
             # An input that is never overwritten still holds all rows the stage has read. An
             # overwritten one does not, so rows that the stage wrote from it earlier stay.
-            keeps = all(write_mode_of(writer) != "overwrite" for writer in dataset.writers)
+            keeps = all(keeps_rows(writer) for writer in dataset.writers)
             return Reread.FROM_SCRATCH if appends or keeps else Reread.YES
         case TableChange.EXPIRED:
             return Reread.FROM_SCRATCH if appends else Reread.YES

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from goldsmith.catalog.pipelines import Stage
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.input_selection import Consumed, InputSelection, RowWindow
@@ -69,22 +70,16 @@ class WindowRead:
 
 def read_window(context: StageContext, window: Window, seen: SeenWindow) -> WindowRead:
     """Decide what a window selects for a stage; raises if it cannot be written again."""
-    first, mode = context.inputs[0], context.resolved.write_mode
-    partly = mode == "overwrite" and context.stage.options.get("overwrite") == "partitions"
-    if mode == "overwrite" and not partly:
+    first, appends = context.inputs[0], context.resolved.appends
+    if context.resolved.replaces is Replaces.EVERYTHING:
         if context.resolved.read != "all":
             raise _refused(context, "it replaces its whole table by the part it reads")
         return WindowRead(dataset_id=first.dataset_id, reads="everything", replaces="every row")
-    replaces = {
-        "append": "",
-        "overwrite": "the partitions these rows fall into",
-        "merge": "the rows of the same keys",
-        "scd2": "the versions of the same keys at the same times",
-    }[mode]
+    replaces = context.resolved.mode.replaced_rows
     if dataset_kind(first) == "files":
-        if mode == "append" and (reason := why_not_found(context)):
+        if appends and (reason := why_not_found(context)):
             raise _refused(context, reason)
-        if mode == "append" and seen.deduplicated:
+        if appends and seen.deduplicated:
             outside = min(seen.deduplicated)
             reason = f"rows of {outside}, outside the window, were compared to drop repeats"
             raise _refused(context, reason)
@@ -95,7 +90,7 @@ def read_window(context: StageContext, window: Window, seen: SeenWindow) -> Wind
             files=tuple(file for file in seen.listed if window.holds_file(file)),
         )
     column = _column(context, first, seen)
-    if mode == "append":
+    if appends:
         if others := [
             stage_id(writer)
             for writer in _dataset(context).writers
@@ -140,7 +135,7 @@ def select_window(
     read, first = everything.consumed, seen.inputs[0]
     if isinstance(first, SeenFiles):
         files = window_read.files
-        appends = context.resolved.write_mode == "append"
+        appends = context.resolved.appends
         return InputSelection(
             consumed=replace(read, files={**read.files, window_read.dataset_id: files}),
             reasons=everything.reasons if files else (),
@@ -155,7 +150,7 @@ def select_window(
         )
     column = str(window_read.column)
     _refuse_moved_rows(context, seen.window, window, column)
-    if context.resolved.write_mode == "append" and isinstance(first, SeenTable):
+    if context.resolved.appends and isinstance(first, SeenTable):
         read = _as_far_as_it_was_read(context, first, read)
     return InputSelection(
         consumed=read,

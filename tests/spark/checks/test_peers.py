@@ -16,10 +16,10 @@ from pyspark.sql import SparkSession
 from goldsmith.checks.try_checks import Case, answer, evaluate_on_rows, surprises
 from goldsmith.setup import java
 from oracles.cases_of_great_expectations import cases
-from oracles.dbt_says import NoPackages, Project
+from oracles.dbt_oracle import NoPackages, Project
 from oracles.environments import python_of
 
-ORACLE = Path(__file__).parents[2] / "oracles" / "great_expectations_says.py"
+ORACLE = Path(__file__).parents[2] / "oracles" / "great_expectations_oracle.py"
 PEERS = Path(__file__).parents[2] / "cases" / "peers"
 DBT = ("dbt", "dbt_utils", "dbt_expectations")
 

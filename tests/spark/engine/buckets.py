@@ -28,7 +28,7 @@ def bring(s3: s3_server.S3, bucket: str, key: str) -> None:
     client.close()
 
 
-def tell_spark(spark: SparkSession, bucket: str, endpoint: str) -> None:
+def configure_bucket(spark: SparkSession, bucket: str, endpoint: str) -> None:
     """Where a bucket is: the shared session began without any S3."""
     conf: Any = spark.sparkContext._jsc.hadoopConfiguration()
     # What was kept of a bucket would still go to where it was before.

@@ -138,7 +138,7 @@ class Bench:
             found = connection.exec_driver_sql(query, (stage_run_id,)).fetchall()
         return [tuple(row) for row in found]
 
-    def litter(self) -> list[str]:
+    def leftovers(self) -> list[str]:
         """What a run of this test left behind: branches, staged rows, leases, open ends."""
         lake, left = self.runtime.storage.lake(), list[str]()
         for space in lake.list_namespaces() if lake is not None else ():

@@ -117,7 +117,7 @@ def attempt(bench: Bench, request: Request, resources: WorkerResources | None = 
     return requests.get(bench.runtime.journal, request.request_id)
 
 
-def seen_through(
+def run_until_over(
     bench: Bench, request: Request | None = None, resources: WorkerResources | None = None
 ) -> Request:
     """Attempts without their waits until the request is over; the request as it ended."""

@@ -15,7 +15,7 @@ from goldsmith.engine.attempt import WorkerResources
 from goldsmith.worker import loop
 from spark.engine.conftest import Bench
 from spark.engine.test_stages import BRONZE
-from stops import RELEASE, STOP, TIMES, facts, in_order
+from stopping_stages import RELEASE, STOP, TIMES, facts, in_order
 
 QUICK = "SELECT id, amount, at FROM bronze_@"
 #: Minutes of work in small pieces: hashes shuffled by the hundred million.
@@ -31,7 +31,7 @@ stages:
     target_id: "silver_@"
     options: {partial: ok}
 """
-MEND = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = '@' AND stage_order = 2"
+CORRECTION = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = '@' AND stage_order = 2"
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Stopping:
         """Rows of bronze and silver, and a file for them."""
         self.bench.apply(BRONZE)
         self.bench.apply(SILVER)
-        self.bench.sql(MEND, QUICK.replace("@", self.bench.tag))
+        self.bench.sql(CORRECTION, QUICK.replace("@", self.bench.tag))
         self.bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": 20})
 
     def begin(
@@ -62,7 +62,7 @@ class Stopping:
             self.prepare()
         if not self.bench.sql("SELECT 1 FROM control_flags WHERE entity_id = '@'"):
             self.bench.run("bronze_@")
-        self.bench.sql(MEND, silver.replace("@", self.bench.tag))
+        self.bench.sql(CORRECTION, silver.replace("@", self.bench.tag))
         if held_at is not None:
             self.monkeypatch.setenv("GOLDSMITH_FAULT", f"{held_at}:hold={self.holds}")
         self.start(selection)
@@ -106,7 +106,7 @@ class Stopping:
 
     def release(self) -> None:
         self.bench.sql(RELEASE)
-        self.bench.sql(MEND, QUICK.replace("@", self.bench.tag))
+        self.bench.sql(CORRECTION, QUICK.replace("@", self.bench.tag))
         self.bench.turn(self.resources)
 
     def until(self, holds: Callable[[], object]) -> None:
@@ -155,7 +155,7 @@ class Stopping:
     def is_clean(self) -> None:
         """Nothing of the stage that was stopped is left anywhere."""
         assert self.leases() == []
-        assert self.bench.litter() == []
+        assert self.bench.leftovers() == []
 
     def statuses(self) -> list[str]:
         return [

@@ -132,12 +132,12 @@ def test_nothing_is_published_or_lost_and_a_later_run_is_right(bench: Bench, nam
     assert failed.facts["hint"]
     assert ("StageFailed", wrong.code) in bench.events(failed.stage_run_id)
     assert bench.rows(layer, "id", "amount") == [(1, 10)]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
     wrong.mended(bench)
     assert bench.run()[wrong.stage].status == "succeeded"
     assert bench.rows(layer, "id", "amount") == [(1, 10), (2, 20)]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 def test_no_files_are_nothing_to_do(bench: Bench) -> None:
@@ -150,7 +150,7 @@ def test_no_files_are_nothing_to_do(bench: Bench) -> None:
     put(bench, "b.jsonl", b"")
     assert bench.run()[1].rows_written == 0
     assert bench.rows("bronze", "id") == []
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 def test_a_file_that_vanishes_between_listing_and_reading(
@@ -168,7 +168,7 @@ def test_a_file_that_vanishes_between_listing_and_reading(
         meanwhile.setattr(faults, "reach", vanish)
         failed = bench.run()[1]
     assert (failed.status, failed.error_code) == ("failed", "FileVanished")
-    assert bench.litter() == []
+    assert bench.leftovers() == []
     # The next run lists anew.
     assert bench.run()[1].rows_written == 1
     bench.bring("b.jsonl", _GOOD)
@@ -205,7 +205,7 @@ def test_a_full_disk(bench: Bench, small_disk: Path) -> None:
     ballast.unlink()
     assert bench.run()[1].status == "succeeded"
     assert bench.rows("bronze", "id") == [(1,), (2,)]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 def _fill(ballast: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_stage_that_takes_too_long_is_ended(bench: Bench) -> None:
 
     assert (failed.status, failed.error_code) == ("failed", "StageTimeout")
     assert failed.facts["hint"]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
     bench.apply(SILVER + "    timeout_sec: 3600\n    options: {}\n")
     assert bench.run()[2].status == "succeeded"
     assert bench.rows("silver", "id", "amount") == [(1, 10)]

@@ -10,8 +10,8 @@ import pytest
 from psycopg import sql
 
 from goldsmith.catalog.errors import CatalogUnreachable
-from spark.engine.stopping import MEND, QUICK, Stopping
-from stops import SLEEP
+from spark.engine.stopping import CORRECTION, QUICK, Stopping
+from stopping_stages import SLEEP
 
 pytestmark = [
     pytest.mark.postgres,
@@ -115,6 +115,6 @@ def test_a_stage_that_is_to_stop_then_is_stopped(stopping: Stopping) -> None:
     with away(stopping.bench.runtime.settings.catalog.url):
         ends(stopping)
         assert stopping.silver() == []
-    stopping.bench.sql(MEND, QUICK.replace("@", stopping.bench.tag))
+    stopping.bench.sql(CORRECTION, QUICK.replace("@", stopping.bench.tag))
     stopping.bench.run()
     assert stopping.silver() == RIGHT

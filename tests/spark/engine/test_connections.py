@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from goldsmith.engine import faults
 from goldsmith.errors import GoldsmithError
 from servers import s3 as s3_server
-from spark.engine.buckets import bring, from_bucket, on, tell_spark
+from spark.engine.buckets import bring, configure_bucket, from_bucket, on
 from spark.engine.conftest import Bench, Elsewhere
 from spark.engine.test_stages import BRONZE
 
@@ -80,7 +80,7 @@ def test_a_warehouse_that_does_not_let_us_in(elsewhere: Elsewhere, database: str
     again = elsewhere(at(database), like=bench)
     assert again.run()[1].rows_written == 1
     assert loaded(database, again) == [1]
-    assert again.litter() == []
+    assert again.leftovers() == []
 
 
 @pytest.mark.postgres
@@ -108,7 +108,7 @@ def test_a_connection_that_drops_while_rows_are_loaded(
     assert loaded(database, bench) == [1]
     assert bench.run()[1].rows_written == 1
     assert loaded(database, bench) == [1, 2]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 class _Refuses(BaseHTTPRequestHandler):
@@ -156,10 +156,10 @@ def test_an_s3_that_does_not_give_its_files(
             }[how]
         )
         assert "config check" in hint
-        assert bench.litter() == []
+        assert bench.leftovers() == []
 
         bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, s3.endpoint)
+        configure_bucket(spark, bucket, s3.endpoint)
         again = elsewhere(on(s3.endpoint), like=bench)
         assert again.run()[1].rows_written == 1
         assert again.rows("bronze", "id") == [(1,)]
@@ -174,7 +174,7 @@ def test_an_s3_that_is_gone_in_the_middle_of_a_run(
         bench = elsewhere(on(s3.endpoint))
         bench.apply(from_bucket(bucket))
         bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, s3.endpoint)
+        configure_bucket(spark, bucket, s3.endpoint)
 
         def end_it(point: str) -> None:
             if point == "branch-made":
@@ -185,11 +185,11 @@ def test_an_s3_that_is_gone_in_the_middle_of_a_run(
             code, hint = says(bench)
     assert code in ("SourceUnreachable", "FileUnreadable"), code
     assert hint
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
     with s3_server.running() as s3:
         bring(s3, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, s3.endpoint)
+        configure_bucket(spark, bucket, s3.endpoint)
         again = elsewhere(on(s3.endpoint), like=bench)
         assert again.run()[1].rows_written == 1
         assert again.rows("bronze", "id") == [(1,)]

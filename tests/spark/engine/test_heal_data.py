@@ -22,7 +22,7 @@ from spark.engine.healing import (
     healed,
     incident_of,
     on,
-    seen_through,
+    run_until_over,
     story,
 )
 
@@ -157,7 +157,7 @@ def test_too_much_for_the_time_of_a_stage_is_read_in_parts(bench: Bench) -> None
     bench.apply(TIMED.replace("SECONDS", "30").replace("MOST", "20"))
     for number in range(66):
         bench.bring(f"{number}.jsonl", {"id": number, "amount": number})
-    done = seen_through(bench)
+    done = run_until_over(bench)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(number,) for number in range(66)]
@@ -170,7 +170,7 @@ def test_a_stage_that_never_ends_in_its_time_is_left_to_a_person(bench: Bench) -
     bench.apply(ONCE)
     bench.apply(TIMED.replace("SECONDS", "10").replace("MOST", "0"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10})
-    failed = seen_through(bench)
+    failed = run_until_over(bench)
 
     assert failed.status == "failed"
     assert story(bench, failed) == expected_story(
@@ -212,7 +212,7 @@ def test_a_full_disk_is_healed_by_using_less_of_it(
     elsewhere: Elsewhere, disk: Callable[[str], Path]
 ) -> None:
     bench = gold_on(elsewhere, disk("3m"))
-    done = seen_through(bench)
+    done = run_until_over(bench)
 
     assert done.status == "done", done.because
     file = Path(bench.runtime.settings.project) / ".goldsmith" / "warehouse.duckdb"
@@ -230,7 +230,7 @@ def test_a_disk_that_is_too_small_for_anything_is_left_to_a_person(
 ) -> None:
     bench = gold_on(elsewhere, disk("64k"))
     bench.apply(ONCE)
-    failed = seen_through(bench)
+    failed = run_until_over(bench)
 
     assert failed.status == "failed"
     assert story(bench, failed) == expected_story("DiskFull", "spill_less", "open_incident")

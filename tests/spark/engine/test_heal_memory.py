@@ -22,7 +22,7 @@ from spark.engine.healing import (
     expected_story,
     healed,
     incident_of,
-    seen_through,
+    run_until_over,
     story,
 )
 
@@ -90,7 +90,7 @@ def test_tasks_without_memory_read_fewer_files_at_once(bench: Bench) -> None:
     bench.apply(BRONZE)
     bench.apply(sql(COLLECTED))
     bring(bench, files=20)
-    done = seen_through(bench)
+    done = run_until_over(bench)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id", "n") == [(number, 1) for number in range(20)]
@@ -103,7 +103,7 @@ def test_tasks_without_memory_that_must_read_everything_are_made_smaller(bench: 
     bench.apply(BRONZE)
     bench.apply(sql(COLLECTED, whole=True))
     bring(bench, files=20)
-    done = seen_through(bench)
+    done = run_until_over(bench)
 
     begins(bench, done, "ExecutorOutOfMemory", "more_partitions")
     assert bench.rows("bronze", "id", "n") == [(number, 1) for number in range(20)]
@@ -114,7 +114,7 @@ def test_a_row_too_large_for_any_task_is_left_to_a_person(bench: Bench) -> None:
     bench.apply(ONCE)
     bench.apply(sql(ENDLESS))
     bring(bench)
-    held(bench, seen_through(bench), "ExecutorOutOfMemory", "smaller_batches", "open_incident")
+    held(bench, run_until_over(bench), "ExecutorOutOfMemory", "smaller_batches", "open_incident")
 
 
 def full(monkeypatch: pytest.MonkeyPatch, times: int) -> None:
@@ -149,7 +149,7 @@ def test_a_full_driver_is_started_anew_and_then_given_less(
     renewed: list[None] = []
     resources = replace(bench.resources(), renew=lambda: renewed.append(None))
 
-    begins(bench, seen_through(bench, resources=resources), "DriverOutOfMemory", *remedies)
+    begins(bench, run_until_over(bench, resources=resources), "DriverOutOfMemory", *remedies)
     assert bench.rows("bronze", "id") == [(0,)]
     assert len(renewed) == remedies.count("new_session")
 
@@ -162,7 +162,7 @@ def test_work_too_large_for_any_driver_is_left_to_a_person(
     bring(bench)
     full(monkeypatch, 9)
     again = ("new_session", "new_session")
-    held(bench, seen_through(bench), "DriverOutOfMemory", *again, "open_incident")
+    held(bench, run_until_over(bench), "DriverOutOfMemory", *again, "open_incident")
 
 
 @contextlib.contextmanager
@@ -195,7 +195,7 @@ def test_a_broadcast_that_is_too_large_is_shuffled_unless_the_sql_forces_it(
     bench.apply(sql(JOINED.format(hint="/*+ BROADCAST(r) */" if forced else "")))
     bring(bench)
     with with_settings(of_sessions(bench.spark), spark__sql__maxBroadcastTableSize="1m"):
-        ended = seen_through(bench)
+        ended = run_until_over(bench)
 
     if forced:
         held(bench, ended, "BroadcastTooLarge", "more_partitions", "open_incident")
@@ -213,7 +213,7 @@ def test_a_result_too_large_for_the_driver_stays_with_the_tasks_unless_the_sql_f
     bench.apply(sql(JOINED.format(hint="/*+ BROADCAST(r) */" if forced else "")))
     bring(bench)
     with with_settings(of_jobs(bench.spark), spark__driver__maxResultSize="1m"):
-        ended = seen_through(bench)
+        ended = run_until_over(bench)
 
     if forced:
         held(bench, ended, "ResultTooLarge", "smaller_batches", "open_incident")
@@ -241,7 +241,7 @@ def test_a_container_that_is_killed_is_given_smaller_work_and_then_more_time(ben
         assert attempt(bench, request).status == "waiting", remedy
     system.clearProperty(f"killed.{bench.tag}")
 
-    begins(bench, seen_through(bench, request), "ContainerKilled", *remedies)
+    begins(bench, run_until_over(bench, request), "ContainerKilled", *remedies)
     assert bench.rows("bronze", "id", "amount") == [(0, 0)]
 
 
@@ -274,7 +274,7 @@ def test_a_python_worker_without_memory_gets_smaller_batches(
     bring(bench, rows=3000)
     remedy = "more_partitions" if whole else "smaller_batches"
 
-    begins(bench, seen_through(bench), "PythonWorkerOutOfMemory", remedy)
+    begins(bench, run_until_over(bench), "PythonWorkerOutOfMemory", remedy)
     assert len(bench.rows("bronze", "id")) == 3000
 
 
@@ -286,7 +286,9 @@ def test_a_row_too_large_for_a_python_worker_is_left_to_a_person(
     name = function(eats(1_000_000_000))
     bench.apply(sql(f"SELECT id, {name}(amount) AS amount FROM raw_@", whole=True))
     bring(bench)
-    held(bench, seen_through(bench), "PythonWorkerOutOfMemory", "more_partitions", "open_incident")
+    held(
+        bench, run_until_over(bench), "PythonWorkerOutOfMemory", "more_partitions", "open_incident"
+    )
 
 
 def test_a_python_worker_that_is_killed_is_tried_again_and_then_gets_smaller_batches(
@@ -301,7 +303,7 @@ def test_a_python_worker_that_is_killed_is_tried_again_and_then_gets_smaller_bat
     name = function(F.pandas_udf(dies, "bigint"))  # type: ignore[call-overload]
     bench.apply(sql(f"SELECT id, {name}(amount) AS amount FROM raw_@"))
     bring(bench, rows=3000)
-    done = seen_through(bench)
+    done = run_until_over(bench)
 
     begins(bench, done, "PythonWorkerLost", "retry_later", "retry_later", "more_partitions")
     assert len(bench.rows("bronze", "id")) == 3000

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from servers import door, s3
-from servers.door import Door
-from spark.engine.buckets import bring, on, tell_spark
+from servers import faulty_s3, s3
+from servers.faulty_s3 import Door
+from spark.engine.buckets import bring, configure_bucket, on
 from spark.engine.conftest import Bench, Elsewhere
 from spark.engine.healing import (
     BRONZE,
@@ -23,7 +23,7 @@ from spark.engine.healing import (
     expected_story,
     healed,
     incident_of,
-    seen_through,
+    run_until_over,
     story,
 )
 from spark.engine.healing import on as at_point
@@ -45,7 +45,7 @@ def test_a_killed_s3_server_is_waited_for(
         bench = elsewhere(on(server.endpoint))
         bench.apply(from_bucket(bucket))
         bring(server, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, server.endpoint)
+        configure_bucket(spark, bucket, server.endpoint)
         # The files are listed already: it is Spark whom nobody answers.
         at_point(monkeypatch, "branch-made", running.close)
         request = ask(bench)
@@ -54,7 +54,7 @@ def test_a_killed_s3_server_is_waited_for(
     assert attempt(bench, request).status == "waiting"
     with s3.running(port=int(server.endpoint.rpartition(":")[2])) as server:
         bring(server, bucket, f"{bench.tag}/a.jsonl")
-        done = seen_through(bench, request)
+        done = run_until_over(bench, request)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
@@ -65,12 +65,12 @@ def test_a_killed_s3_server_is_waited_for(
 def guarded(elsewhere: Elsewhere, spark: SparkSession) -> Iterator[tuple[Bench, Door]]:
     """A bench whose files lie behind a door."""
     bucket = next(_BUCKETS)
-    with s3.running() as server, door.before(server.endpoint) as front:
+    with s3.running() as server, faulty_s3.before(server.endpoint) as front:
         bench = elsewhere(on(front.endpoint).replace("env:S3_KEY", "file:key"))
         bench.apply(from_bucket(bucket))
         (Path(bench.runtime.settings.project) / "key").write_text(s3.ACCESS_KEY)
         bring(server, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, front.endpoint)
+        configure_bucket(spark, bucket, front.endpoint)
         yield bench, front
 
 
@@ -88,7 +88,7 @@ def test_an_s3_that_asks_to_slow_down_is_asked_less_and_later(
             assert (waiting.not_before is not None, overrides["at_once"]) == (True, 1)
     assert front.refused
     front.says = None
-    done = seen_through(bench, request)
+    done = run_until_over(bench, request)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
@@ -111,7 +111,7 @@ def test_an_expired_token_is_looked_up_again(guarded: tuple[Bench, Door]) -> Non
         bench.runtime.catalog_indexer.catalog_index().stages[f"{bench.tag}-1"].inputs[0].location
     )
     at_s3a.set(f"fs.s3a.bucket.{str(bucket).split('/')[2]}.access.key", "fresh")
-    done = seen_through(bench, request, resources)
+    done = run_until_over(bench, request, resources)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]
@@ -123,7 +123,7 @@ def test_a_token_that_nobody_renews_is_left_to_a_person(guarded: tuple[Bench, Do
     bench, front = guarded
     front.says = "ExpiredToken"
     resources = replace(bench.resources(), renew=bench.runtime.storage.forget)
-    failed = seen_through(bench, resources=resources)
+    failed = run_until_over(bench, resources=resources)
 
     assert failed.status == "failed"
     again = ("refresh_credentials", "refresh_credentials")

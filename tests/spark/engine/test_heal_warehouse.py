@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from spark.engine.conftest import Bench, Elsewhere
-from spark.engine.healing import BRONZE, ask, attempt, expected_story, on, seen_through, story
+from spark.engine.healing import BRONZE, ask, attempt, expected_story, on, run_until_over, story
 
 pytestmark = pytest.mark.postgres
 
@@ -56,7 +56,7 @@ class Gold:
     def first(self) -> None:
         """A row that is loaded before anything goes wrong, and one that comes after it."""
         self.bench.bring("a.jsonl", {"id": 1, "amount": 10})
-        done = seen_through(self.bench)
+        done = run_until_over(self.bench)
         assert done.status == "done", done.because
         self.bench.bring("b.jsonl", {"id": 1, "amount": 11}, {"id": 2, "amount": 20})
 
@@ -130,7 +130,7 @@ def test_a_serialisation_conflict_is_healed_by_coming_one_after_the_other(
         on(monkeypatch, "warehouse-copied", begin)
         request = ask(gold.bench)
         assert attempt(gold.bench, request).status == "waiting"
-    done = seen_through(gold.bench, request)
+    done = run_until_over(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -153,7 +153,7 @@ def test_a_deadlock_is_healed_by_coming_one_after_the_other(
         on(monkeypatch, "warehouse-copied", begin)
         request = ask(gold.bench)
         assert attempt(gold.bench, request).status == "waiting"
-    done = seen_through(gold.bench, request)
+    done = run_until_over(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -171,7 +171,7 @@ def test_a_warehouse_that_is_gone_is_waited_for(
         "warehouse-copied",
         lambda: gold.run(f"{ended} WHERE application_name = 'goldsmith'"),
     )
-    done = seen_through(gold.bench)
+    done = run_until_over(gold.bench)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -189,7 +189,7 @@ def test_a_standby_is_waited_for_until_it_takes_writes(gold: Gold) -> None:
         connection.execute("SET default_transaction_read_only = off")
         name = gold.url.rpartition("/")[2]
         connection.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
-    done = seen_through(gold.bench, request)
+    done = run_until_over(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -209,7 +209,7 @@ def test_a_place_among_the_connections_is_waited_for(elsewhere: Elsewhere, datab
     with psycopg.connect(gold.url):
         request = ask(gold.bench)
         assert attempt(gold.bench, request).status == "waiting"
-    done = seen_through(gold.bench, request)
+    done = run_until_over(gold.bench, request)
 
     assert done.status == "done", done.because
     gold.url = database
@@ -229,7 +229,7 @@ def test_a_warehouse_without_room_is_waited_for(gold: Gold) -> None:
     request = ask(gold.bench)
     assert attempt(gold.bench, request).status == "waiting"
     gold.run(f"DROP TRIGGER short ON {gold.table}")
-    done = seen_through(gold.bench, request)
+    done = run_until_over(gold.bench, request)
 
     assert done.status == "done", done.because
     assert gold.rows() == RIGHT
@@ -245,7 +245,7 @@ def test_a_load_too_large_for_the_warehouse_is_waited_with_and_then_made_smaller
     for number in range(3, 70):
         gold.bench.bring(f"{number}.jsonl", {"id": number, "amount": number})
     gold.run(SHORT.format(most=66, state="53200", words="out of memory", table=gold.table))
-    done = seen_through(gold.bench)
+    done = run_until_over(gold.bench)
 
     assert done.status == "done", done.because
     assert gold.rows() == [*RIGHT, *((number, number) for number in range(3, 70))]
@@ -271,7 +271,7 @@ def test_a_lock_is_waited_for_and_its_holder_ended_where_the_row_says_so(
             "waiting",
             f"{gold.bench.tag}-1 failed (LockTimeout): somebody holds a lock; it is tried again",
         )
-        done = seen_through(gold.bench, request)
+        done = run_until_over(gold.bench, request)
         with pytest.raises(psycopg.OperationalError):
             other.execute("SELECT 1")
     gold.bench.apply(ENDS_BLOCKER.replace("{end_blocker_after: 1}", "{}"))

@@ -190,7 +190,7 @@ def tables_are_as_the_model(bench: Bench, history: list[Step]) -> None:
         run(files, model, step[0])
         assert files.bronze() == model.bronze
         assert files.gold() == model.gold
-    assert not files.bench.litter()
+    assert not files.bench.leftovers()
 
 
 @examples(1)

@@ -94,7 +94,7 @@ def test_a_moved_dataset_keeps_its_rows_and_goes_on(
         assert gold(shop) == [1, 2, 3]
     else:
         assert gold(shop, name) == [1, 2, 3]
-    assert shop.litter() == []
+    assert shop.leftovers() == []
 
 
 @pytest.mark.parametrize(

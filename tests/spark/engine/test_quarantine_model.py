@@ -28,11 +28,11 @@ from goldsmith.engine.quarantine import quarantine_store
 from goldsmith.planning.lake import history
 from goldsmith.worker import loop
 from spark.engine.conftest import _NUMBERS, Bench
-from spark.engine.healing import seen_through
+from spark.engine.healing import run_until_over
 from spark.engine.test_quarantine import POSITIVE, ruled
 from spark.engine.test_upkeep import dataset, plan
 
-MEND = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
+CORRECTION = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
 CHECKS = (
     {**POSITIVE, "on_fail": "quarantine"},
     {"type": "expression", "sql": "amount <> 0", "on_fail": "drop"},
@@ -203,7 +203,7 @@ class World:
         numbers = sorted(live) if some is None else sorted(live)[some % max(len(live), 1) :][:1]
         if not numbers:
             return
-        sql = MEND if mended else "SELECT * FROM quarantined"
+        sql = CORRECTION if mended else "SELECT * FROM quarantined"
         listed = ", ".join(str(number) for number in numbers)
         replay: dict[str, Any] = {"sql": f"{sql} WHERE id IN ({listed})"}
         if by_file:
@@ -243,13 +243,13 @@ class World:
             bench.runtime, [selection.replace("@", bench.tag)], options, "test"
         )
         with self._dying(what, die) as dying:
-            seen_through(bench, run_options)
+            run_until_over(bench, run_options)
         if dying.died and dying.how == "resumed":
             bench.sql(
                 "UPDATE requests SET status = 'waiting', worker = NULL WHERE request_id = ?",
                 run_options.request_id,
             )
-            seen_through(bench, run_options)
+            run_until_over(bench, run_options)
         elif dying.died and dying.how == "given up":
             # The next command would carry out first what a dead process was asked for.
             left = "status IN ('waiting', 'running')"

@@ -127,7 +127,7 @@ def test_a_rewritten_file_replaces_its_rows_wherever_they_name_it(
         f"s3://raw/{bench.tag}/{name}.jsonl" for name in ("a", "b")
     }
     assert bench.run()[1].status == "skipped"
-    assert not bench.litter()
+    assert not bench.leftovers()
 
 
 @pytest.mark.parametrize(("layer", "sql"), LOSING)
@@ -147,7 +147,7 @@ def test_a_rewritten_file_is_refused_where_its_rows_cannot_be_found(
     assert bench.run(full_refresh=True)[1].status == "succeeded"
     assert rows(bench, layer) == [(1, 11), (2, 20)]
     assert bench.run()[1].status == "skipped"
-    assert not bench.litter()
+    assert not bench.leftovers()
 
 
 @pytest.mark.parametrize("layer", ["silver", "gold"])
@@ -285,7 +285,7 @@ def test_a_file_rewritten_while_it_is_read_is_not_published(
     assert (failed.status, failed.error_code) == ("failed", "FileChanged")
     assert bench.run()[1].status == "succeeded"
     assert rows(bench, layer) == [(1, 99)]
-    assert not bench.litter()
+    assert not bench.leftovers()
 
 
 @pytest.mark.parametrize(

@@ -88,4 +88,4 @@ def test_a_sample_of_raw_files_and_of_a_warehouse_table_shows_rows(bench: Bench)
     assert sorted(row["id"] for row in raw) == [1, 2]
     [sample] = sample_dataset(resources, rows, f"gold_{bench.tag}", most=1)
     assert sample["amount"] == 1
-    assert not bench.litter()
+    assert not bench.leftovers()

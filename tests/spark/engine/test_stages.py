@@ -328,7 +328,7 @@ def test_what_was_unloaded_from_a_warehouse_is_taken_away(bench: Bench) -> None:
     bench.run()
 
     assert bench.rows("silver", "id", "amount") == [(1, 10)]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 BY_DAY = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spark.engine.stopping import LONG, Stopping
-from stops import on
+from stopping_stages import on
 
 
 @on("sqlite")

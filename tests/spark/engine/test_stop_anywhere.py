@@ -13,8 +13,8 @@ from goldsmith.engine.session.cancel import tasks_left
 from goldsmith.journal import requests
 from goldsmith.worker import loop
 from spark.engine.conftest import Function
-from spark.engine.stopping import LONG, MEND, QUICK, Stopping
-from stops import (
+from spark.engine.stopping import CORRECTION, LONG, QUICK, Stopping
+from stopping_stages import (
     HEALING,
     LATER,
     MANY,
@@ -195,7 +195,7 @@ def test_a_retry_is_stopped_while_it_waits(stopping: Stopping) -> None:
     stopping.prepare()
     bench.apply(POLICY)
     bench.sql(HEALING, LATER)
-    bench.sql(MEND, BROKEN.replace("@", bench.tag))
+    bench.sql(CORRECTION, BROKEN.replace("@", bench.tag))
     request = loop.submit_request(bench.runtime, [bench.tag], {}, "test")
     bench.turn(stopping.resources)
     waits = requests.get(bench.runtime.journal, request.request_id)

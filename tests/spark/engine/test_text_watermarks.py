@@ -63,7 +63,7 @@ def test_versions_that_nobody_can_compare_fail_the_stage_and_publish_nothing(ben
     assert (failed.status, failed.error_code) == ("failed", "WatermarkNotComparable")
     assert "'version'" in str(failed.error_message)
     assert bench.rows("silver", "version") == [("v9",)]
-    assert bench.litter() == []
+    assert bench.leftovers() == []
 
 
 def test_two_rows_of_one_load_that_nobody_can_compare_fail_the_stage(bench: Bench) -> None:

@@ -13,7 +13,7 @@ from goldsmith.storage.storage import Storage
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from drop import Drop
+from source_folder import Drop
 
 _NUMBERS = itertools.count()
 

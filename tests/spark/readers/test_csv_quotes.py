@@ -10,9 +10,9 @@ import itertools
 from typing import Any
 
 import pytest
-from drop import Drop, ddl, halves, plain
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from source_folder import Drop, ddl, halves, plain
 
 from goldsmith.engine.read import quoting
 from goldsmith.engine.read.errors import EncodingUnsupported, FileUnreadable

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from definitions import ARN, AVRO, JSON_DDL, JSON_SCHEMA
-from drop import Drop, ddl
 from pyspark.sql import SparkSession
+from schema_definitions import ARN, AVRO, JSON_DDL, JSON_SCHEMA
+from source_folder import Drop, ddl
 
 from goldsmith.engine.read.errors import BadSchema
 from goldsmith.engine.read.glue import of_definition

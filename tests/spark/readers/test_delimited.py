@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from drop import Drop, halves, plain
+from source_folder import Drop, halves, plain
 
 from goldsmith.engine.read.errors import BadSchema
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from drop import Drop, plain
+from source_folder import Drop, plain
 
 from goldsmith.engine.read import schemas
 from goldsmith.engine.read.files import FilesRead

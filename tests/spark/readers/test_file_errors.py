@@ -7,8 +7,8 @@ import gzip
 
 import pyarrow as pa
 import pytest
-from drop import Drop, plain
 from pyspark.sql import SparkSession
+from source_folder import Drop, plain
 
 from goldsmith.engine.read.errors import (
     BadSchema,

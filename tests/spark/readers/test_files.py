@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from drop import Drop, halves, plain
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+from source_folder import Drop, halves, plain
 
 from goldsmith.credentials import Secrets
 from goldsmith.engine.read.errors import BadSchema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from drop import Drop, halves, plain
+from source_folder import Drop, halves, plain
 
 
 def test_jsonl_is_a_record_a_line(drop: Drop) -> None:

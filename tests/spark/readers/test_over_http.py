@@ -8,9 +8,9 @@ from typing import Any
 
 import boto3
 import pytest
-from definitions import ARN, AVRO, JSON_DDL, JSON_SCHEMA
-from drop import ddl, plain
 from pyspark.sql import SparkSession
+from schema_definitions import ARN, AVRO, JSON_DDL, JSON_SCHEMA
+from source_folder import ddl, plain
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.credentials import Secrets

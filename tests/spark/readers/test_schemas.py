@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 import pytest
-from drop import Drop, ddl, plain
 from pyspark.sql import SparkSession
+from source_folder import Drop, ddl, plain
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.engine.read import schemas

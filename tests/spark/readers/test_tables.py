@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from drop import ddl, plain
 from pyspark.sql import SparkSession
+from source_folder import ddl, plain
 
 from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.read.tables import ReadKind, TableRead, read_new

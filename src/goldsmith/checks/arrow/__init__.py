@@ -1,4 +1,4 @@
-"""Evaluate checks on rows in Parquet files with Arrow, inside Spark tasks.
+"""Evaluate checks on rows in Parquet files with Arrow, inside Spark tasks: `measure` is the door.
 
 Spark's plan shows what each check computes (`expressions`). Arrow computes what it is known to
 compute with the same result, several times faster, on the columns of the files (`arrow_eval`).

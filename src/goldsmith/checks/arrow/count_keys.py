@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.arrow import expressions, jobs
 from goldsmith.checks.arrow.expressions import Tree
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.keys import is_hashed, takes_part
 from goldsmith.checks.measures import Keys
+from goldsmith.checks.parquet_files import ParquetFiles
 
 if TYPE_CHECKING:
     import pyarrow as pa

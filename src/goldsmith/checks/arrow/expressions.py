@@ -17,7 +17,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from goldsmith.checks.arrow.patterns import is_common
+from goldsmith.checks.portable_patterns import is_common
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

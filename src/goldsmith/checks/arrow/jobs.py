@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks.arrow import expressions
 from goldsmith.checks.arrow.expressions import Tree
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
+from goldsmith.checks.parquet_files import ParquetFiles
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
 
-_T = TypeVar("_T")
 _LOG = logging.getLogger(__name__)
 #: Ids of applications whose workers failed once: they lack Arrow, or cannot reach the files.
 _REFUSED: set[str] = set()
@@ -28,26 +25,6 @@ _REFUSED: set[str] = set()
 def measure(rows: DataFrame, columns: Mapping[str, Column], stored: ParquetFiles) -> dict[str, Any]:
     """Measure with Arrow the aggregates that it can compute; returns them by name."""
     return tried(rows, lambda: _measure(rows, columns, stored)) or {}
-
-
-@contextmanager
-def meanwhile(rows: DataFrame, do: Callable[[], _T]) -> Iterator[Callable[[], _T]]:
-    """Run `do` in a thread meanwhile; yields a function that waits for its result.
-
-    While the driver plans one job, the tasks of another use the cores. The thread inherits the
-    job tags of this one, so that the jobs of both are cancelled together.
-    """
-    from pyspark import inheritable_thread_target
-
-    spark = rows.sparkSession
-    inherits: Any = inheritable_thread_target(spark)
-    if inherits is spark:  # Python threads have no JVM threads of their own: PYSPARK_PIN_THREAD
-        done = do()
-        yield lambda: done
-        return
-    with ThreadPoolExecutor(1, thread_name_prefix="checks") as pool:
-        later = pool.submit(inherits(do))
-        yield later.result
 
 
 def tried(rows: DataFrame, do: Callable[[], Any]) -> Any:

@@ -7,9 +7,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import TYPE_CHECKING, Literal
 
-from goldsmith.checks.arrow.patterns import spelt_out
 from goldsmith.checks.check import row_check
 from goldsmith.checks.field import Plain
+from goldsmith.checks.portable_patterns import spelt_out
 from goldsmith.checks.settings import Regex
 
 if TYPE_CHECKING:

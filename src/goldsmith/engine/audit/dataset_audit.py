@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.catalog.snapshot import CatalogRows
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.checks.planned_check import PlannedCheck
 from goldsmith.checks.profile import ColumnProfile, profile
 from goldsmith.checks.summary import Summary

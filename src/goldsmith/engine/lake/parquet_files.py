@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from goldsmith.checks.arrow.parquet_files import ColumnStatistics, ParquetFiles, ranges_of
+from goldsmith.checks.parquet_files import ColumnStatistics, ParquetFiles, ranges_of
 from goldsmith.checks.sizes import bytes_read
 from goldsmith.settings.sections import StorageKind
 from goldsmith.storage import staging

@@ -124,7 +124,7 @@ def _replaced(
         return 0
     if read.reads == "everything":
         return int(table.scan().count())
-    if context.resolved.write_mode != "append":
+    if not context.resolved.appends:
         return None
     if read.reads == "files":
         if SOURCE_FILE not in table.schema().column_names:

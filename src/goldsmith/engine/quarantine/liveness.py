@@ -29,6 +29,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.engine.attempt import MOVED_DAYS, Attempt
 from goldsmith.engine.quarantine.files_read_again import (
     FILES,
@@ -46,7 +47,7 @@ from goldsmith.planning.explain import read_of
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.lake import TableHistory
 from goldsmith.planning.locations import is_same_table
-from goldsmith.planning.resolved_stage import write_mode_of
+from goldsmith.planning.resolved_stage import keeps_rows
 
 #: Stage run fact: earlier spellings of the paths of files that the stage run read.
 FORMER_PATHS = "former_paths"
@@ -59,17 +60,16 @@ Look = Callable[[], TableHistory]
 
 def supersedes(attempt: Attempt, selection: InputSelection) -> str | None:
     """Which earlier quarantined rows a stage run replaces, once it is published."""
-    context, mode = attempt.context, attempt.context.resolved.write_mode
-    partly = mode == "overwrite" and context.stage.options.get("overwrite") == "partitions"
+    context, replaces = attempt.context, attempt.context.resolved.replaces
     if attempt.run_options.replay is not None:
         return REPLAYED
-    if selection.starts_over or (mode == "overwrite" and not partly):
+    if selection.starts_over or replaces is Replaces.EVERYTHING:
         return EVERYTHING
     if selection.rows_of is not None:
         return WINDOW
     if attempt.run_options.window is not None:
         return FILES
-    if mode == "append":
+    if replaces is Replaces.NOTHING:
         if selection.rewritten:
             return FILES
         return NOTHING if context.inputs and read_of(context, 0) == "all" else None
@@ -84,7 +84,7 @@ def _reads_everything(attempt: Attempt, selection: InputSelection) -> bool:
         return True
     first = attempt.context.inputs[0]
     # An overwritten input no longer holds its earlier rows.
-    keeps = all(write_mode_of(writer) != "overwrite" for writer in first.writers)
+    keeps = all(keeps_rows(writer) for writer in first.writers)
     return keeps and selection.since.get(first.dataset_id, "") is None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.engine.warehouses.warehouse import Warehouse
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.increments import Increments
@@ -36,10 +37,9 @@ def observe_window(
 ) -> SeenWindow:
     """Observe the files or the columns of the first input, and the columns of the target."""
     first = context.inputs[0]
-    mode, options = context.resolved.write_mode, context.stage.options
-    if mode == "overwrite" and options.get("overwrite") != "partitions":
+    appends = context.resolved.appends
+    if context.resolved.replaces is Replaces.EVERYTHING:
         return SeenWindow()  # it reads everything, or is refused
-    appends = mode == "append"
     if dataset_kind(first) == "files":
         listed = increments.files(first)
         inside = [file.path for file in listed if window.holds_file(file)]

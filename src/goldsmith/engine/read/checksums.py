@@ -28,7 +28,7 @@ def consumed_with_checksums(
             listed_paths = {file.path for file in resources.increments.files(dataset)}
             moved = renamed(checked_files, known, listed_paths)
     warning = None
-    if moved and attempt.context.resolved.write_mode == "append" and not selection.starts_over:
+    if moved and attempt.context.resolved.appends and not selection.starts_over:
         old, new = moved[0]
         more = f" and {len(moved) - 1:,} more" if len(moved) > 1 else ""
         warning = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.catalog.datasets import Source
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.lake import parquet_files as stored
 from goldsmith.engine.lake.lake_table import LakeTable

@@ -102,7 +102,7 @@ def rows_to_replay(
     replay = attempt.run_options.replay
     assert replay is not None  # only a replay calls this
     dataset = str(attempt.context.stage.target_id)
-    if attempt.context.resolved.write_mode == "overwrite":
+    if not attempt.context.resolved.replaces.keeps_rows:
         raise CannotReplay(
             dataset=dataset,
             cause="its stage replaces every row",

@@ -11,7 +11,6 @@ from goldsmith.checks.free_names import PREFIX
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.resolved_stage import (
     BRONZE_COLUMNS,
-    SCD2_COLUMNS,
     is_lake,
     layer_of,
     write_mode_of,
@@ -104,9 +103,10 @@ def refuse_reserved(
 ) -> None:
     """Refuse shaped rows with a user column that has a reserved name.
 
-    Columns that a bronze or scd2 stage added to an input pass through.
+    Columns that a bronze stage or the same write mode added to an input pass through.
     """
     is_bronze, target = context.resolved.layer == "bronze", context.target
+    mode = context.resolved.write_mode
 
     def written(column: str, by: Callable[[Stage], bool]) -> bool | None:
         """Whether stages with `by` wrote every input that has the column; None if none has it."""
@@ -125,9 +125,9 @@ def refuse_reserved(
             ours = written(lower, lambda writer: not is_bronze or layer_of(writer) == "bronze")
             if not ours and (is_bronze or ours is False):
                 taken_by = "bronze gives to a column of its own"
-        elif lower in SCD2_COLUMNS and context.resolved.write_mode == "scd2":
-            if not written(lower, lambda writer: write_mode_of(writer) == "scd2"):
-                taken_by = "scd2 gives to a column of its own"
+        elif lower in context.resolved.mode.columns:
+            if not written(lower, lambda writer: write_mode_of(writer) == mode):
+                taken_by = f"{mode} gives to a column of its own"
         elif lower in _OF_ICEBERG and target is not None and is_lake(target.target):
             taken_by = "Iceberg gives to a column of its own"
         if taken_by is not None:

@@ -8,15 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from goldsmith.catalog.write_modes import WRITE_MODES
 from goldsmith.engine.names import name
 from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.types import NamesCollide, is_nested
 from goldsmith.engine.warehouses.warehouse import Load
 from goldsmith.errors import GoldsmithError
-from goldsmith.planning.resolved_stage import SCD2_COLUMNS
 
-#: The validity columns of scd2.
-FROM, TO, CURRENT = SCD2_COLUMNS
 #: The schema of the ledger and of staging tables.
 OWN_SCHEMA = "goldsmith"
 
@@ -117,6 +115,7 @@ class Landing:
     keys: tuple[str, ...]
     watermark: str | None
     options: Mapping[str, Any]
+    stage_options: Mapping[str, Any]
     #: The stage's name of a column → the warehouse's name.
     names: Mapping[str, str]
 
@@ -134,10 +133,10 @@ class Landing:
         for needed in (*load.keys, *([load.watermark] if load.watermark else [])):
             if needed not in names:
                 raise KeyMissing(location=load.location, mode=load.mode, column=repr(needed))
-        if load.mode in ("merge", "scd2") and not load.keys:
+        mode = WRITE_MODES.get(load.mode)
+        if mode.needs_keys and not load.keys:
             raise KeyMissing(location=load.location, mode=load.mode, column="a key")
-        if load.mode == "scd2":
-            columns += _validity(load, names, staging)
+        columns += mode.warehouse_columns(load, names, staging)
         return cls(
             dialect=dialect,
             mode=load.mode,
@@ -147,6 +146,7 @@ class Landing:
             keys=tuple(names[key] for key in load.keys),
             watermark=names[load.watermark] if load.watermark else None,
             options=load.options,
+            stage_options=load.stage_options,
             names=names,
         )
 
@@ -179,24 +179,3 @@ def _column(
     return WarehouseColumn(
         name=warehouse_name, type=found, staged_type=staged, value=value, is_nested=is_nested(type_)
     )
-
-
-def _validity(
-    load: Load, names: Mapping[str, str], staging: WarehouseTable
-) -> list[WarehouseColumn]:
-    """The validity columns of scd2 that the staged rows do not have."""
-    moment = staging.dialect.type_of(FROM, "timestamp")
-    missing: list[WarehouseColumn] = []
-    if FROM not in names:
-        if load.watermark is None:
-            raise KeyMissing(location=load.location, mode=load.mode, column="a watermark")
-        begins = f"CAST({staging.column(names[load.watermark])} AS {moment})"
-        missing.append(WarehouseColumn(name=FROM, type=moment, staged_type=None, value=begins))
-    if TO not in names:
-        missing.append(
-            WarehouseColumn(name=TO, type=moment, staged_type=None, value=f"CAST(NULL AS {moment})")
-        )
-    if CURRENT not in names:
-        boolean = staging.dialect.type_of(CURRENT, "boolean")
-        missing.append(WarehouseColumn(name=CURRENT, type=boolean, staged_type=None, value="TRUE"))
-    return missing

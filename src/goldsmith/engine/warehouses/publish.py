@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from goldsmith.engine.shape.watermarks import WatermarkNotComparable
+from goldsmith.catalog.write_modes import WRITE_MODES
 from goldsmith.engine.warehouses import statements
-from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded, LoadRefused
+from goldsmith.engine.warehouses.warehouse_write import Session, WarehouseWrite
 from goldsmith.errors import GoldsmithError
 from goldsmith.planning.locations import is_other_table, warehouse_table
 from goldsmith.planning.provenance import SOURCE_FILE
@@ -18,15 +18,6 @@ from goldsmith.planning.rewritten_files import NO_FILE, SOME_WITHOUT_FILE, FileR
 
 #: Bound values per statement; servers have a limit.
 _FILES_AT_ONCE = 500
-
-
-class Session(Protocol):
-    """An open connection to a warehouse that raises only Goldsmith errors."""
-
-    dialect: WarehouseDialect
-
-    def run(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run a statement with bound values; return its rows."""
 
 
 @dataclass(eq=False, kw_only=True)
@@ -178,7 +169,8 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
         session.run(statements.delete_between(landing, column), *moments)
     if load.replaced_files:
         _delete_of_files(session, load, landing, table_columns)
-    rows = _write(session, landing, table_columns)
+    write = WarehouseWrite(session=session, landing=landing, table_columns=table_columns)
+    rows = WRITE_MODES.get(landing.mode).write_to_warehouse(write)
     reach("warehouse-merged")
     session.run(
         statements.write_ledger(session.dialect), load.stage_run_id, load.location, load.token, rows
@@ -241,39 +233,6 @@ def _make_target(session: Session, landing: Landing) -> list[str]:
     for column in added:
         session.run(statements.add_column(landing, column))
     return [*table_columns, *(column.name for column in added)]
-
-
-def _write(session: Session, landing: Landing, table_columns: Sequence[str]) -> int:
-    """Write to the target; return the number of rows written."""
-    if landing.mode in ("append", "overwrite"):
-        write = statements.append if landing.mode == "append" else statements.overwrite
-        return _run(session, write(landing), landing.staging)
-    found = session.run(statements.key_patterns(landing))
-    patterns = [tuple(bool(is_null) for is_null in row) for row in found]
-    if not patterns:
-        return 0
-    if landing.mode == "merge":
-        if statements.has_text_watermark(landing):
-            _prove_comparable(session, landing, patterns)
-        return _run(session, statements.merge(landing, patterns), landing.staging)
-    versions_table = statements.versions(landing)
-    rows = _run(session, statements.scd2(landing, patterns, table_columns), versions_table)
-    session.run(statements.drop(versions_table))
-    return rows
-
-
-def _prove_comparable(
-    session: Session, landing: Landing, patterns: Sequence[statements.KeyPattern]
-) -> None:
-    for pattern in patterns:
-        if session.run(statements.not_comparable(landing, pattern))[0][0]:
-            raise WatermarkNotComparable(column=str(landing.watermark))
-
-
-def _run(session: Session, changes: Any, counted: WarehouseTable) -> int:
-    for sql in changes:
-        session.run(sql)
-    return int(session.run(statements.count(counted))[0][0])
 
 
 def vacuum(session: Session, location: str) -> list[str]:

@@ -14,12 +14,13 @@ from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.server_dialect import oid
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded
+from goldsmith.engine.warehouses.warehouse_write import Session
 from goldsmith.errors import GoldsmithError
 from goldsmith.settings.sections import WarehouseSettings
 from goldsmith.storage.storage import Storage
 
 
-class ServerSession(publish.Session, Protocol):
+class ServerSession(Session, Protocol):
     """A connection with autocommit, except inside `transaction`."""
 
     #: The server's process id of the session, by which another session can cancel it.

@@ -37,7 +37,7 @@ class Load:
     stage_run_id: str
     #: `schema.table`, from the target's row.
     location: str
-    #: append, overwrite, merge or scd2.
+    #: The name of a write mode.
     mode: str
     columns: tuple[LoadColumn, ...]
     #: Location of the staged Parquet files: a folder or an s3:// prefix.
@@ -56,6 +56,8 @@ class Load:
     replaced_files: tuple[str, ...] = ()
     #: The target's options: distkey, sortkey …
     options: Mapping[str, object] = field(default_factory=dict)
+    #: The stage's options, of which write modes have keys.
+    stage_options: Mapping[str, object] = field(default_factory=dict)
     #: `wait`: lock the table first; `end_blocker`: before that, end sessions that hold it.
     lock: str | None = None
     #: Id of the table to load into; None for whichever table exists.

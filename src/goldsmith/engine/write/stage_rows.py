@@ -14,9 +14,9 @@ from operator import and_
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.checks import bitmap
-from goldsmith.checks.arrow.jobs import meanwhile
 from goldsmith.checks.evaluate import Measured
 from goldsmith.checks.keys import any_null, takes_part
+from goldsmith.checks.meanwhile import meanwhile
 from goldsmith.checks.measures import Keys
 from goldsmith.engine import faults
 from goldsmith.engine.lake import parquet_files

@@ -44,8 +44,8 @@ DIALECTS = (
     "trino",
     "tsql",
 )
-#: The keys that `stages.options` may have.
-STAGE_OPTIONS = tuple(option.name for option in options.STAGE)
+#: The keys that `stages.options` may have, beside those of transforms and write modes.
+STAGE_OPTIONS = {option.name: option for option in options.STAGE}
 #: Typographic characters, and the plain character each looks like.
 LOOK_ALIKES = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d", "-"),

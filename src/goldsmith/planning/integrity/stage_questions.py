@@ -8,14 +8,9 @@ from functools import lru_cache
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.catalog.transforms import transforms_of
-from goldsmith.planning.resolved_stage import BRONZE_COLUMNS, SCD2_COLUMNS, write_mode_of
+from goldsmith.catalog.write_modes import OtherWriters
+from goldsmith.planning.resolved_stage import BRONZE_COLUMNS, mode_of, write_mode_of
 from goldsmith.planning.stage_context import Dataset, StageContext
-
-#: Columns a stage adds, by layer and by write mode.
-_ADDED = {
-    "bronze": BRONZE_COLUMNS,
-    "scd2": SCD2_COLUMNS,
-}
 
 
 def part_read(context: StageContext) -> Dataset | None:
@@ -30,9 +25,9 @@ def lacks(context: StageContext, column: str) -> bool:
         return False
     name = column.partition(".")[0].lower()
     given = {given.lower() for given in facts.columns}
-    given.update(
-        _ADDED.get(context.resolved.layer, ()), _ADDED.get(context.resolved.write_mode, ())
-    )
+    given.update(context.resolved.mode.columns)
+    if context.resolved.layer == "bronze":
+        given.update(BRONZE_COLUMNS)
     for transform, value in transforms_of(context.stage.options):
         try:
             given.update(new.lower() for new in transform.adds(value))
@@ -68,4 +63,5 @@ def rival_writers(rows: CatalogRows) -> Mapping[str, tuple[Stage, ...]]:
 def modes_fight(stages: tuple[Stage, ...]) -> bool:
     """The write modes conflict: one stage would undo what another wrote."""
     modes = {write_mode_of(stage) for stage in stages}
-    return "overwrite" in modes or ("scd2" in modes and len(modes) > 1)
+    accepted = {mode_of(stage).other_writers for stage in stages}
+    return OtherWriters.NONE in accepted or (OtherWriters.SAME_MODE in accepted and len(modes) > 1)

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
+from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
 from goldsmith.checks.evaluate import Measured
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import Fitted
 from goldsmith.planning.input_selection import RowWindow
@@ -51,6 +52,11 @@ class WriteRequest:
     route: str | None = None
     #: UUID of the table to write to; None for whichever table exists.
     table_uuid: str | None = None
+
+    @property
+    def replaces(self) -> Replaces:
+        """Which existing rows the write mode replaces, unless the write is `from_scratch`."""
+        return WRITE_MODES.get(self.mode).replaces(self.options)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
 from goldsmith.checks import bitmap
 from goldsmith.checks.evaluate import Measured
 from goldsmith.engine import faults
@@ -16,7 +17,6 @@ from goldsmith.engine.lake.lake_table import LakeTable, SnapshotMissing
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
 from goldsmith.engine.read.inputs import in_window
-from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.shape.reserved_columns import refuse_ambiguous
 from goldsmith.engine.write.destinations.destination import (
     Published,
@@ -24,11 +24,7 @@ from goldsmith.engine.write.destinations.destination import (
     StagedWrite,
     WriteRequest,
 )
-from goldsmith.engine.write.modes.append import append
-from goldsmith.engine.write.modes.merge import merge
-from goldsmith.engine.write.modes.overwrite import overwrite
-from goldsmith.engine.write.modes.scd2 import scd2
-from goldsmith.engine.write.modes.writer import ModeWrite
+from goldsmith.engine.write.lake_write import LakeWrite
 from goldsmith.engine.write.register_files import register
 from goldsmith.engine.write.stage_rows import CountsDisagree, stage_rows
 from goldsmith.planning.input_selection import RowWindow
@@ -42,8 +38,6 @@ from goldsmith.storage.storage import Storage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
-
-_WRITERS = {"append": append, "overwrite": overwrite, "merge": merge, "scd2": scd2}
 
 
 class LakeDestination:
@@ -172,7 +166,7 @@ class LakeDestination:
 
     def _written(self, request: WriteRequest, branch: str) -> DataFrame:
         """The rows this stage run wrote: the whole branch if the write replaced all rows."""
-        if request.from_scratch or request.mode == "overwrite":
+        if request.from_scratch or request.replaces is Replaces.EVERYTHING:
             # Iceberg cannot read only the added rows of a snapshot that replaces rows.
             return self.table.rows_of_branch(branch)
         return self.table.added(request.stage_run_id)
@@ -233,7 +227,7 @@ class LakeDestination:
             folder=f"{folder}/{ROUTE}={GOOD}",
             branch=branch,
             signed=signed,
-            replace_all=request.from_scratch or request.mode == "overwrite",
+            replace_all=request.from_scratch or request.replaces is Replaces.EVERYTHING,
         )
 
     def _agree(self, request: WriteRequest, counted: int) -> Mapping[str, Any]:
@@ -253,33 +247,28 @@ class LakeDestination:
         return f"{self.storage.address(self.target.location or '').rstrip('/')}/data/{stage_run_id}"
 
     def _write(self, request: WriteRequest, rows: DataFrame, branch: str) -> None:
-        mode = request.mode
-        is_empty = self._is_empty(request)
-        if is_empty and mode == "merge":
-            rows = latest_per_key(rows, keys=request.keys, newest_by=request.watermark)
-            mode = "overwrite"
-        if request.from_scratch and mode == "scd2":
-            self._empty(branch)
-        elif request.from_scratch:
-            mode = "overwrite"
-        if mode == "append":
+        mode = WRITE_MODES.get(request.mode)
+        if mode.deduplicate is not None:
+            rows = mode.deduplicate(rows, request.keys, request.watermark)
+        if request.replaces is Replaces.NOTHING and not request.from_scratch:
             self._make_room(request, branch)
-        writing = ModeWrite(
+        write = LakeWrite(
             rows=rows,
             table=self.table,
             branch=branch,
             stage_run_id=request.stage_run_id,
             keys=request.keys,
             watermark=request.watermark,
-            options={} if is_empty else request.options,
-            is_empty=is_empty,
+            options=request.options,
+            from_scratch=request.from_scratch,
+            is_empty=self._is_empty(request),
         )
         with ExitStack() as marks:
             if request.from_scratch:
                 marks.enter_context(self.table.marked(STARTED_OVER))
             if request.route is not None:
                 marks.enter_context(self.table.marked(ROUTE_PROPERTY, request.route))
-            _WRITERS[mode](writing)
+            mode.write_to_lake(write)
 
     def _make_room(self, request: WriteRequest, branch: str) -> None:
         """Delete the rows that the appended rows replace."""
@@ -288,9 +277,6 @@ class LakeDestination:
             faults.reach("rows-taken-back")
         if request.replaced_rows is not None:
             self._take_back_rows(request.replaced_rows, branch)
-
-    def _empty(self, branch: str) -> None:
-        self.table.spark.sql(f"DELETE FROM {self.table.branch_name(branch)}")
 
     def _take_back(self, files: tuple[str, ...], branch: str) -> None:
         listed = ", ".join(literal(file) for file in files)
@@ -349,11 +335,9 @@ def _branch(stage_run_id: str) -> str:
 
 def _is_plain(request: WriteRequest) -> bool:
     """The write appends rows or replaces all rows: no existing row has to be compared."""
-    if request.from_scratch:
-        return request.mode not in ("merge", "scd2")
-    return request.mode == "append" or (
-        request.mode == "overwrite" and request.options.get("overwrite") != "partitions"
-    )
+    if WRITE_MODES.get(request.mode).deduplicate is not None:
+        return False
+    return request.from_scratch or request.replaces in (Replaces.NOTHING, Replaces.EVERYTHING)
 
 
 def _published(summary: Any) -> Published:

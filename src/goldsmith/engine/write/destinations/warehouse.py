@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Target
+from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
 from goldsmith.engine import faults
 from goldsmith.engine.names import name
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
-from goldsmith.engine.shape.latest_per_key import latest_per_key
 from goldsmith.engine.warehouses.warehouse import Load, LoadColumn, Loaded, Warehouse
 from goldsmith.engine.write.destinations.destination import Published, StagedWrite, WriteRequest
-from goldsmith.engine.write.modes.scd2 import FROM
 from goldsmith.engine.write.stage_rows import StagedRows, stage_rows
 from goldsmith.errors import GoldsmithError
 from goldsmith.storage import staging
@@ -88,10 +87,9 @@ class WarehouseDestination:
         good_folder = f"{folder}/{ROUTE}={GOOD}"
         good = staged_rows.of(GOOD)
         written = _plain(good)
-        if request.mode == "merge":
-            written = latest_per_key(written, keys=request.keys, newest_by=request.watermark)
-        elif request.mode == "scd2":
-            written = latest_per_key(written, keys=(*request.keys, FROM))
+        deduplicate = WRITE_MODES.get(request.mode).deduplicate
+        if deduplicate is not None:
+            written = deduplicate(written, request.keys, request.watermark)
         elif staged_rows.counts[GOOD] and not staged_rows.moved and written is good:
             return staged_rows.counts[GOOD], good_folder
         seen = Observation("goldsmith_staged")
@@ -105,7 +103,7 @@ class WarehouseDestination:
             for field in request.fitted.plain.schema.fields
         )
         replaced = None
-        if request.replaced_rows is not None and request.mode == "append":
+        if request.replaced_rows is not None and request.replaces is Replaces.NOTHING:
             window = request.replaced_rows.window
             replaced = (request.replaced_rows.column, window.start, window.end)
         load = Load(
@@ -122,6 +120,7 @@ class WarehouseDestination:
             replaced=replaced,
             replaced_files=request.replaced_files,
             options=self.target.options,
+            stage_options=request.options,
             lock=self.lock,
             table_id=request.table_uuid,
         )

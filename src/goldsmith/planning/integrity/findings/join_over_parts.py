@@ -25,7 +25,7 @@ def join_over_parts(context: StageContext) -> Iterator[FoundProblem]:
             "Read everything (write_mode: overwrite, or options.read: all); options.partial: ok"
             " says that only rows of one load are meant to meet.",
         )
-    elif dataset.dataset_id in facts.beside and context.resolved.write_mode == "append":
+    elif dataset.dataset_id in facts.beside and context.resolved.appends:
         yield FoundProblem(
             context.stage,
             f"The SQL of stage {context.stage_id} has a UNION branch that does not read"

@@ -10,7 +10,7 @@ from goldsmith.planning.stage_context import StageContext
 
 @stage_rule(FindingSeverity.ERROR)
 def keys_missing(context: StageContext) -> Iterator[FoundProblem]:
-    if not context.stage.keys and context.resolved.write_mode in ("merge", "scd2"):
+    if not context.stage.keys and context.resolved.mode.needs_keys:
         yield FoundProblem(
             context.stage,
             f"Stage {context.stage_id} writes by {context.resolved.write_mode} and names no keys.",

@@ -16,7 +16,7 @@ def no_partitions_to_replace(context: StageContext) -> Iterator[FoundProblem]:
     if stage.options.get("overwrite") != "partitions":
         return
     whose = f"Stage {context.stage_id} has options.overwrite: partitions and"
-    if context.resolved.write_mode != "overwrite":
+    if all(option.name != "overwrite" for option in context.resolved.mode.options):
         yield FoundProblem(
             stage,
             f"{whose} writes by {context.resolved.write_mode}.",

@@ -12,7 +12,7 @@ from goldsmith.planning.stage_context import StageContext
 @stage_rule(FindingSeverity.ERROR)
 def sql_overwrites(context: StageContext) -> Iterator[FoundProblem]:
     facts, mode = context.facts, context.resolved.write_mode
-    if facts is None or not facts.overwrites or mode == "overwrite":
+    if facts is None or not facts.overwrites or not context.resolved.replaces.keeps_rows:
         return
     yield FoundProblem(
         context.stage,

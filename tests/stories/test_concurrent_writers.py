@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stories.line import Line, LineTarget
+from stories.one_stage import Line, LineTarget
 
 _LONG_AGO = "2001-01-01 00:00:00.000000"
 _WITHIN = 300.0
@@ -87,7 +87,7 @@ def test_a_process_that_slept_past_its_lease_publishes_nothing(
     assert sleeper.returncode == (0 if point == "published" else 1), outputs
     assert "Traceback" not in outputs[1]
     assert line.rows() == line.expected()
-    assert line.litter() == {}
+    assert line.leftovers() == {}
 
 
 def test_two_runs_started_together_never_both_write(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_two_runs_started_together_never_both_write(tmp_path: Path) -> None:
 
     assert [first.returncode, second.returncode] == [0, 0], outputs
     assert line.rows() == line.expected()
-    assert line.litter() == {}
+    assert line.leftovers() == {}
     # The second request finds nothing new, or joined the first while both waited.
     query = "SELECT status FROM stage_runs ORDER BY started_at"
     assert sorted(line.ask(query)) in ([("succeeded",)], [("skipped",), ("succeeded",)])

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from stories import litter
+from stories import leftovers
 from warehouses import model
 
 GOLDSMITH = Path(sys.executable).with_name("goldsmith")
@@ -180,16 +180,16 @@ class Line:
                 return []
             return connection.execute(f"SELECT {chosen} FROM line.{TABLE}").fetchall()
 
-    def kept_aside(self) -> list[int]:
+    def quarantined_rows(self) -> list[int]:
         """How many records each published stage run kept in the quarantine."""
         query = "SELECT stage_run_id FROM stage_runs WHERE status = 'succeeded'"
         published = {row[0] for row in self.ask(query)}
         home = self.folder / ".goldsmith"
-        kept = litter.lake_of(home).load_table(("quarantine", TABLE)).scan().to_arrow()
+        kept = leftovers.lake_of(home).load_table(("quarantine", TABLE)).scan().to_arrow()
         by_run = Counter(kept["_stage_run_id"].to_pylist())
         return [number for stage_run, number in by_run.items() if stage_run in published]
 
-    def litter(self) -> dict[str, list[Any]]:
+    def leftovers(self) -> dict[str, list[Any]]:
         staged, tables = [], []
         if self.storage.s3 is not None:
             found = self.storage.s3.list_objects_v2(Bucket=self.storage.bucket, Prefix="staging/")
@@ -200,13 +200,15 @@ class Line:
             with psycopg.connect(self.storage.url) as connection:
                 query = "SELECT tablename FROM pg_tables WHERE tablename LIKE 'load\\_%'"
                 tables = [row[0] for row in connection.execute(query) if row[0] != "load_errors"]
-        return litter.of_project(self.folder, ("staged in S3", staged), ("staging tables", tables))
+        return leftovers.of_project(
+            self.folder, ("staged in S3", staged), ("staging tables", tables)
+        )
 
 
 def _of_lake(home: Path, columns: list[str]) -> list[tuple[Any, ...]]:
     if not (home / "lake.db").exists():
         return []
-    lake = litter.lake_of(home)
+    lake = leftovers.lake_of(home)
     for space in lake.list_namespaces():
         if space != ("quarantine",) and (*space, TABLE) in lake.list_tables(space):
             found = lake.load_table((*space, TABLE)).scan(selected_fields=tuple(columns))

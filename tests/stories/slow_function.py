@@ -11,7 +11,7 @@ from typing import Any
 
 from goldsmith.cli.main import main
 from goldsmith.engine.session import connect
-from stops import slow
+from stopping_stages import slow
 
 if __name__ == "__main__":
     how, began = sys.argv.pop(1), Path(sys.argv.pop(1))

@@ -192,7 +192,7 @@ def prompt(environment: Environment) -> Iterator[Prompt]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("prompt.py"))],
+            [sys.executable, str(Path(__file__).with_name("command_server.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,

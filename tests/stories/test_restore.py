@@ -33,5 +33,5 @@ def test_a_bad_load_is_taken_back_through_to_gold_though_the_restore_is_killed(
     shop.run()
     assert shop.gold() == [(2, 30)]
     assert sorted(row["order_id"] for row in shop.rows("bronze_orders")) == [1, 2]
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}
     assert "skipped" in shop.run().stdout

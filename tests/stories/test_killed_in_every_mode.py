@@ -15,8 +15,8 @@ from goldsmith.engine.faults import POINTS
 from servers import redshift as redshift_server
 from servers import s3 as s3_server
 from servers.postgres import Postgres
-from stories.line import Line, LineTarget
-from stories.warm import WarmSpark, warm_spark
+from stories.one_stage import Line, LineTarget
+from stories.shared_jvm import WarmSpark, warm_spark
 
 MODES = ("append", "overwrite", "merge", "scd2")
 TARGET_KINDS = ("lake", "duckdb", "postgres", "redshift")
@@ -140,8 +140,8 @@ def test_killed_anywhere_the_next_run_is_right(
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert line.rows() == line.expected()
-    kept = line.kept_aside()
+    kept = line.quarantined_rows()
     # An overwrite reads everything each time, and meets the broken record each time.
     assert kept == [1] * (len(kept) if mode == "overwrite" else 1)
     assert kept
-    assert line.litter() == {}
+    assert line.leftovers() == {}

@@ -1,4 +1,4 @@
-"""What the processes of `test_together.py` do, each on its own: `workers.py KIND URL NAME TIMES`.
+"""A process of `test_concurrent_processes.py`: `concurrent_process.py KIND URL NAME TIMES`.
 
 Each says `ready`, waits for a line, does its work, and prints what it did as one JSON value. Each
 imports only what it needs: ten processes share two cores.

@@ -113,14 +113,14 @@ sources:
         for on_fail in ("quarantine", "drop")
     }
     everything = {row["n"] for row in rows}
-    kept_aside, dropped = by["quarantine"], by["drop"] - by["quarantine"]
-    clean = everything - kept_aside - dropped
+    quarantined_rows, dropped = by["quarantine"], by["drop"] - by["quarantine"]
+    clean = everything - quarantined_rows - dropped
     assert done.status == "succeeded", done.error_message
     assert {row[0] for row in bench.rows("bronze", "n")} == clean
     assert done.rows_written == len(clean)
-    assert (done.rows_quarantined, done.rows_dropped) == (len(kept_aside), len(dropped))
-    assert done.rows_read == len(clean) + len(kept_aside) + len(dropped) == len(rows)
+    assert (done.rows_quarantined, done.rows_dropped) == (len(quarantined_rows), len(dropped))
+    assert done.rows_read == len(clean) + len(quarantined_rows) + len(dropped) == len(rows)
     assert [verdict.broken for verdict in verdicts_of(bench, done)] == [len(b) for b in broken]
     runtime, dataset = bench.runtime, f"bronze_{bench.tag}"
     (*held,) = quarantine_store.quarantined_rows(runtime.storage, runtime.journal, [dataset])
-    assert sum(quarantined.rows for quarantined in held) == len(kept_aside)
+    assert sum(quarantined.rows for quarantined in held) == len(quarantined_rows)

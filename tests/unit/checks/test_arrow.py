@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from goldsmith.checks.arrow.arrow_eval import columns_of, measure, without_nulls
 from goldsmith.checks.arrow.hashing import hashes
-from goldsmith.checks.arrow.parquet_files import Range, ranges_of
-from goldsmith.checks.arrow.patterns import is_common, spelt_out
 from goldsmith.checks.arrow.reading import batches, complete
+from goldsmith.checks.parquet_files import Range, ranges_of
+from goldsmith.checks.portable_patterns import is_common, spelt_out
 
 COMMON = [
     r"^[^@\s]{1,}@[^@\s]+\.[a-z]+$",

@@ -17,11 +17,11 @@ from pyspark.sql import functions as F
 
 from goldsmith.checks.arrow import jobs
 from goldsmith.checks.arrow.count_keys import count_keys
-from goldsmith.checks.arrow.parquet_files import ColumnStatistics, ParquetFiles, ranges_of
 from goldsmith.checks.check import CHECKS
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
 from goldsmith.checks.outcome import CheckOutcome
+from goldsmith.checks.parquet_files import ColumnStatistics, ParquetFiles, ranges_of
 from goldsmith.checks.planned_check import planned
 from goldsmith.checks.rows import frame
 from goldsmith.checks.try_checks import Case

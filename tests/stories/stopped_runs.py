@@ -14,8 +14,8 @@ from typing import Any, Self
 import pytest
 
 from plain_sql import PlainSql
-from stops import RELEASE, STOP, facts, in_order
-from stories.litter import lake_of
+from stopping_stages import RELEASE, STOP, facts, in_order
+from stories.leftovers import lake_of
 from stories.shop import GOLDSMITH, Shop
 
 #: A task hears of a stop between two rows of the first range: 10^10 rows of the others apart.
@@ -25,7 +25,7 @@ DEAF = (
     "WHERE xxhash64(a.id, b.id, c.id) = 0"
 )
 SILVER = "SELECT order_id, amount, at FROM bronze_orders"
-MEND = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = 'orders' AND stage_order = 2"
+CORRECTION = "UPDATE stages SET transform_sql = ? WHERE pipeline_id = 'orders' AND stage_order = 2"
 FIRST = ((1, 5, "2026-01-01"), (2, 7, "2026-01-02"))
 #: What tasks have to have worked since their step began, to be in the midst of it.
 WORKED_SECONDS = 1.0
@@ -144,8 +144,8 @@ def published(shop: Shop, layer: str) -> int:
 
 def release(shop: Shop, sql: PlainSql) -> None:
     """Take the flag away, mend what took so long, and let a worker turn."""
-    sql.run(MEND, SILVER)
+    sql.run(CORRECTION, SILVER)
     sql.run(RELEASE)
     shop.run()
     assert requests(sql) == {"done"}
-    assert shop.litter() == {}
+    assert shop.leftovers() == {}

@@ -34,7 +34,7 @@ WORK = (
 
 def all_at_once(url: str) -> dict[str, Any]:
     """Start them all, let them go at the same moment, and gather what each says it did."""
-    worker = Path(__file__).with_name("workers.py")
+    worker = Path(__file__).with_name("concurrent_process.py")
     processes = [
         subprocess.Popen(
             [sys.executable, str(worker), kind, url, name, str(times)],

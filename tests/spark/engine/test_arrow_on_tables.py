@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from goldsmith.checks.arrow import jobs
 from goldsmith.checks.arrow.count_keys import count_keys
-from goldsmith.checks.arrow.parquet_files import ParquetFiles
 from goldsmith.checks.context import Context
 from goldsmith.checks.evaluate import Evaluation, evaluate
+from goldsmith.checks.parquet_files import ParquetFiles
 from goldsmith.checks.planned_check import planned
 from goldsmith.engine.lake import parquet_files
 from goldsmith.engine.lake.lake_table import LakeTable
