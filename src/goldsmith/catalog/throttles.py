@@ -7,6 +7,7 @@ from enum import StrEnum
 from goldsmith.catalog.columns import choice, key, number, text
 from goldsmith.catalog.rows import Row, table
 
+
 class ThrottleScope(StrEnum):
     """What a throttle can apply to."""
 
@@ -45,5 +46,6 @@ class Throttle(Row):
         doc="How much may be used at once after a pause; unset: 5 % of a minute's worth.",
     )
     safe_threshold: float | None = number(
-        default=None, doc="The limit of each process while the catalog is unreachable; unset: a tenth of it.",
+        default=None,
+        doc="The limit of each process while the catalog is unreachable; unset: a tenth of it.",
     )
