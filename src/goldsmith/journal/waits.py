@@ -62,10 +62,14 @@ def over_of_stage_run(journal: Journal, stage_run_id: str, step: str | None) -> 
         _set_step(connection, stage_run_id, step)
 
 
-def is_left_over(wait: WaitRow, at: datetime) -> bool:
-    """Whether nobody waits there any more: a waiting stage run renews its row every second."""
-    is_request = not wait.subject.startswith(_STAGE_RUN)
-    return is_request or wait.not_before is None or wait.not_before < at - _RENEWED
+def is_of_stage_run(wait: WaitRow) -> bool:
+    """Whether a stage run waits there; else it is a request."""
+    return wait.subject.startswith(_STAGE_RUN)
+
+
+def is_stale(wait: WaitRow, at: datetime) -> bool:
+    """Whether the stage run that waited is gone: one that waits renews its row every second."""
+    return is_of_stage_run(wait) and wait.not_before is not None and wait.not_before < at - _RENEWED
 
 
 def _running(stage_run_id: str) -> sa.ColumnElement[bool]:

@@ -106,7 +106,9 @@ def _note(runtime: Runtime, queue: Queue, closed: Mapping[str, tuple[str, GateVe
             # Only a new gate is an event: the sentence of a queue changes all the time.
             requests.wait(runtime.journal, name, f"{gate}: {verdict.because}")
     for name, wait in noted.items():
-        if name not in closed and waits.is_left_over(wait, queue.at):
+        if name not in closed and (
+            not waits.is_of_stage_run(wait) or waits.is_stale(wait, queue.at)
+        ):
             waits.over(runtime.journal, name)
 
 

@@ -13,9 +13,15 @@ from goldsmith.catalog.throttles import Throttle
 from goldsmith.engine.pace.buckets import Clock, filled, is_alive, rate_of
 from goldsmith.journal import row_storage
 from goldsmith.journal.clock import read_clock
-from goldsmith.journal.definitions import throttle_buckets, throttle_leases, throttle_usage
+from goldsmith.journal.definitions import throttle_buckets, throttle_leases, throttle_usage, waits
 from goldsmith.journal.journal import Journal
-from goldsmith.journal.tables_of_service import ThrottleBucket, ThrottleLease, ThrottleUsage
+from goldsmith.journal.tables_of_service import (
+    ThrottleBucket,
+    ThrottleLease,
+    ThrottleUsage,
+    WaitRow,
+)
+from goldsmith.journal.waits import is_stale
 
 #: A request with a shorter wait starts: its stage competes for the next tokens with others.
 _LONG_SECONDS = 30.0
@@ -36,6 +42,8 @@ class ThrottleState:
     rate: float
     #: The leases that are alive.
     holders: tuple[ThrottleLease, ...]
+    #: The stages and requests that wait for it.
+    waiting: tuple[WaitRow, ...]
 
     @property
     def debt_seconds(self) -> float:
@@ -51,7 +59,7 @@ class ThrottleState:
         name, metric = self.throttle.throttle_id, metric_of(self.throttle.metric)
         most = self.throttle.threshold or 0.0
         if metric is not None and not metric.is_rate and len(self.holders) >= most:
-            return f"It waits for throttle {name}: {len(self.holders)} of {most:g} stages use it."
+            return f"It waits for throttle {name}, {len(self.holders)} of {most:g} stages use it."
         if self.debt_seconds > _LONG_SECONDS:
             return f"It waits for throttle {name}, {self.debt_seconds:.0f} s."
         return None
@@ -69,13 +77,18 @@ def states(
         usage = row_storage.select(
             connection, ThrottleUsage, sa.select(throttle_usage).where(recent)
         )
+        at_gate = row_storage.select(
+            connection, WaitRow, sa.select(waits).where(waits.c.gate == "throttle")
+        )
     rows = {bucket.throttle_id: bucket for bucket in buckets}
+    waiting = [wait for wait in at_gate if not is_stale(wait, now)]
     alive = [lease for lease in leases if is_alive(lease, now)]
     return [
         _state(
             throttle,
             rows.get(throttle.throttle_id),
             tuple(lease for lease in alive if lease.throttle_id == throttle.throttle_id),
+            tuple(wait for wait in waiting if _waits_for(wait, throttle.throttle_id)),
             [minute for minute in usage if minute.throttle_id == throttle.throttle_id],
             now,
         )
@@ -87,6 +100,7 @@ def _state(
     throttle: Throttle,
     row: ThrottleBucket | None,
     holders: tuple[ThrottleLease, ...],
+    waiting: tuple[WaitRow, ...],
     usage: Sequence[ThrottleUsage],
     now: datetime,
 ) -> ThrottleState:
@@ -108,4 +122,10 @@ def _state(
         refused_because=None if row is None else row.refused_because,
         rate=rate,
         holders=holders,
+        waiting=waiting,
     )
+
+
+def _waits_for(wait: WaitRow, throttle_id: str) -> bool:
+    """Whether the sentence of a wait names the throttle."""
+    return f"for throttle {throttle_id}, " in (wait.because or "")
