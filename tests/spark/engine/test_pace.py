@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -84,6 +85,13 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return points
 
 
+@pytest.fixture(autouse=True)
+def without_throttles(bench: Bench) -> Iterator[None]:
+    """A group of one test would limit the datasets of the next."""
+    yield
+    bench.sql("DELETE FROM throttles")
+
+
 def bring(bench: Bench) -> None:
     """Files of the first run: three records each, one of which cannot be parsed."""
     for number in range(3):
@@ -160,7 +168,6 @@ def test_rows_are_the_same_with_and_without_throttles(
     assert used(bench, "bronze") == 12
     assert bench.sql("SELECT * FROM throttle_leases") == []
     assert bench.litter() == []
-    bench.sql("DELETE FROM throttles")
 
 
 def test_a_changed_threshold_holds_from_the_next_micro_batch(
@@ -184,7 +191,6 @@ def test_a_changed_threshold_holds_from_the_next_micro_batch(
     assert sizes[0] == 2
     assert max(sizes[1:]) == 4
     assert sum(sizes) == 9
-    bench.sql("DELETE FROM throttles")
 
 
 @on("sqlite", "postgresql")
@@ -212,7 +218,6 @@ def test_a_stage_that_waits_for_tokens_says_so_and_is_stopped(stopping: Stopping
     assert bench.rows("bronze", "id") == []
     assert bench.sql("SELECT * FROM waits WHERE pipeline_id = '@'") == []
     assert bench.sql("SELECT * FROM throttle_leases") == []
-    bench.sql("DELETE FROM throttles")
 
 
 def test_a_row_that_is_no_rate_fails_the_stage_and_says_which(bench: Bench) -> None:
@@ -225,4 +230,3 @@ def test_a_row_that_is_no_rate_fails_the_stage_and_says_which(bench: Bench) -> N
     done = bench.run(selection=f"bronze_{bench.tag}")
     assert (done[1].status, done[1].error_code) == ("failed", "BadThrottle")
     assert f"bad_{bench.tag}" in str(done[1].error_message)
-    bench.sql("DELETE FROM throttles")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Bytes of a record, if nothing else is known of the files.
 _GUESS = 100.0
+_PARQUET = ".parquet"
 
 
 @dataclass
@@ -33,9 +34,10 @@ class RecordCounts:
 
     def of(self, file: PacedFile) -> float:
         """The records of a file, exact if its footer has them."""
-        exact = in_footer(self.storage, self.storage.address(file.address))
-        if exact is not None:
-            return float(exact)
+        if file.address.endswith(_PARQUET):
+            exact = in_footer(self.storage, self.storage.address(file.address))
+            if exact is not None:
+                return float(exact)
         ratio = self._records / self._bytes if self._bytes else self.per_byte
         return file.bytes * (1 / _GUESS if ratio is None else ratio)
 
@@ -51,9 +53,7 @@ class RecordCounts:
 
 
 def in_footer(storage: Storage, address: str) -> int | None:
-    """The rows in the footer of a Parquet file at a real address; None for other files."""
-    if not address.endswith(".parquet"):
-        return None
+    """The rows in the footer of a Parquet file at a real address; None for a broken file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -92,7 +92,7 @@ def charge(
     whole = [PacedFile(address=dataset.dataset_id, bytes=round(size))]
     with closing(pace.batches(dataset, Direction.READ, whole, lambda _: records)) as batches:
         for _batch in batches:
-            faults.reach("micro-batch-read")
+            pass  # its records are read where the stage uses them
 
 
 def charge_table(

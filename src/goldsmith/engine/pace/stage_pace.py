@@ -22,6 +22,7 @@ from goldsmith.engine.pace.buckets import HeldTokens, TokenWait, TokenWish, know
 from goldsmith.engine.pace.safe_buckets import SafeBuckets
 from goldsmith.engine.publish import leases
 from goldsmith.journal import waits
+from goldsmith.journal.reason import WAITING
 from goldsmith.journal.tables_of_service import WaitRow
 from goldsmith.planning.stage_context import Dataset
 from goldsmith.planning.throttled import Direction, throttles_of
@@ -231,7 +232,7 @@ class StagePace:
             subject=self.attempt.stage_run_id,
             pipeline_id=self.attempt.context.stage.pipeline_id,
             gate="throttle",
-            because=f"waiting for throttle {wait.throttle_id}, {wait.because}",
+            because=f"{WAITING} {wait.throttle_id}, {wait.because}",
         )
         try:
             return waits.show_of_stage_run(self.resources.journal, row, wait.seconds)
