@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 
 from goldsmith.engine import faults
 from goldsmith.journal.reasons import why
+from goldsmith.runtime import Runtime
+from plain_sql import PlainSql
 from spark.engine.conftest import Bench
 from spark.engine.stopping import Stopping
 from stops import on
@@ -86,10 +89,11 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 @pytest.fixture(autouse=True)
-def without_throttles(bench: Bench) -> Iterator[None]:
+def without_throttles(with_catalog: Runtime) -> Iterator[None]:
     """A group of one test would limit the datasets of the next."""
     yield
-    bench.sql("DELETE FROM throttles")
+    with closing(PlainSql(with_catalog.settings.catalog.url)) as plain:
+        plain.run("DELETE FROM throttles")
 
 
 def bring(bench: Bench) -> None:
