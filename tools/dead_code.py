@@ -50,8 +50,6 @@ USED_OUTSIDE = {
     "log_message": "http.server's BaseHTTPRequestHandler",
     "catalog_findings": "tests, to look at one kind of finding",
     "of_edges": "tests and the bench, to make a graph of plain edges",
-    "rate_of": "throttles, which nothing enforces yet; tests",
-    "after_refusal": "throttles, which nothing enforces yet; tests",
     "write_trace": "tests, to write the workload that `simulate --trace` reads",
 }
 

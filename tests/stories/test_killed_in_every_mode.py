@@ -34,6 +34,8 @@ _ONLY_STAGED = {"rows-routed", "broken-quarantined"}
 _ELSEWHERE = {
     *("replay-marked", "stopping", "stop-cleaned", "stop-recorded"),
     *("healing-decided", "healing-written"),
+    # Throttled stages: test_throttled.
+    *("tokens-taken", "micro-batch-read", "micro-batch-loaded"),
 }
 _ONLY_WAREHOUSE = {
     *("staged", "staging-table-made", "warehouse-copied", "warehouse-merged", "staged-removed"),

@@ -24,6 +24,8 @@ PARTS: Mapping[str, str] = {
     "readers": "run",
     "scheduler": "serve",
     "worker": "run",
+    "stages": "run",
+    "throttle gate": "serve",
     "throttles": "throttles",
     "warehouses": "run",
     "writers": "run",

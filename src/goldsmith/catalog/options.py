@@ -90,6 +90,13 @@ TARGET = (
         example="30",
     ),
     Option(
+        name="throttle_group",
+        type="a name",
+        default="none",
+        doc="The group that throttles with `entity_type` group may name in `entity_id`.",
+        example="shared_cluster",
+    ),
+    Option(
         name="distkey",
         type="a column's name",
         default="Redshift's choice",
@@ -176,5 +183,12 @@ SOURCE = (
         default="found from the file",
         doc="json: a file is one document instead of a record a line.",
         example="true",
+    ),
+    Option(
+        name="throttle_group",
+        type="a name",
+        default="none",
+        doc="The group that throttles with `entity_type` group may name in `entity_id`.",
+        example="shared_cluster",
     ),
 )

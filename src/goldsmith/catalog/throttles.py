@@ -7,16 +7,6 @@ from enum import StrEnum
 from goldsmith.catalog.columns import choice, key, number, text
 from goldsmith.catalog.rows import Row, table
 
-#: The known metrics of a throttle; another value is a finding.
-METRICS = (
-    "records_per_minute",
-    "records_per_second",
-    "GB_per_hour",
-    "MB_per_second",
-    "concurrent_stages",
-    "requests_per_minute",
-)
-
 
 class ThrottleScope(StrEnum):
     """What a throttle can apply to."""
@@ -29,9 +19,9 @@ class ThrottleScope(StrEnum):
 
 @table(
     "throttles",
-    purpose="Limits on a measured quantity, per source, target or group; not obeyed yet.",
-    read_by="catalog check",
-    takes_effect="not yet: nothing obeys it",
+    purpose="Limits on a measured quantity, per source, target or group.",
+    read_by="stages, the throttle gate",
+    takes_effect="from the next micro-batch",
 )
 class Throttle(Row):
     """A limit on how fast a dataset may be used."""
@@ -42,15 +32,20 @@ class Throttle(Row):
     )
     entity_id: str | None = text(
         default=None,
-        doc="The dataset; of a group: a location such as `s3://bucket/`, or the value of "
-        "`throttle_group` in the options of its datasets.",
+        doc="The dataset; of a group: a location such as `s3://bucket/`, a type of targets such as "
+        "`redshift`, or the value of `throttle_group` in the options of its datasets.",
     )
-    metric: str | None = text(default=None, doc=f"{', '.join(METRICS)}.")
+    metric: str | None = text(
+        default=None,
+        doc="records_per_minute, records_per_second, GB_per_hour, MB_per_second, "
+        "requests_per_minute or concurrent_stages.",
+    )
     threshold: float | None = number(default=None, doc="The limit.")
     burst: float | None = number(
         default=None,
         doc="How much may be used at once after a pause; unset: 5 % of a minute's worth.",
     )
     safe_threshold: float | None = number(
-        default=None, doc="The limit while the catalog is unreachable; unset: a tenth of it."
+        default=None,
+        doc="The limit of each process while the catalog is unreachable; unset: a tenth of it.",
     )

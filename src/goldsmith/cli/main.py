@@ -43,6 +43,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.datasets:datasets",
         "The datasets: schema, size, rows, maintenance.",
     ),
+    "throttles": (
+        "goldsmith.cli.throttles:throttles",
+        "The limits on sources and targets, and their use now.",
+    ),
     "lineage": ("goldsmith.cli.lineage:lineage", "Which dataset feeds which; export the graph."),
     "paths": ("goldsmith.cli.lineage:paths", "Show every way to obtain a dataset."),
     "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),

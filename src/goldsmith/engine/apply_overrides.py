@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.engine.attempt import Attempt, WorkerResources
+from goldsmith.engine.pace.stage_pace import lower_rates
 from goldsmith.engine.retry_overrides import RetryOverrides
 from goldsmith.engine.shape.latest_per_key import rank_in_key
 from goldsmith.engine.write.destinations.destination import Destination
@@ -65,6 +66,8 @@ def prepare(
 ) -> None:
     """Apply overrides to the session and the target; the caller holds the target's lease."""
     adjust = attempt.adjust
+    if adjust.lower_rate is not None:
+        lower_rates(attempt, resources, adjust.lower_rate)
     for name, value in adjust.spark.items():
         if spark.conf.isModifiable(name):
             spark.conf.set(name, value)

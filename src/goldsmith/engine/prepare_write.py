@@ -14,6 +14,7 @@ from goldsmith.engine import apply_overrides
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit import judge, samples
 from goldsmith.engine.audit.check_context import check_context
+from goldsmith.engine.pace.targets import load_pace
 from goldsmith.engine.personal_data import personal
 from goldsmith.engine.quarantine.quarantine_table import QuarantineWriter
 from goldsmith.engine.quarantine.row_router import RowRouter
@@ -104,6 +105,7 @@ def prepare_write(
         replaced_files=selection.rewritten,
         replaced_rows=selection.rows_of,
         table_uuid=_table_added_to(attempt, resources, selection),
+        pace=load_pace(attempt, resources),
     )
     return PreparedWrite(
         request=request,

@@ -22,6 +22,8 @@ class RetryOverrides:
     quarantine: bool = False
     #: `wait`: lock the target first; `end_blocker`: end the session that blocks it.
     lock: str | None = None
+    #: `source` or `target` refused load: halve the rate in effect of its throttles.
+    lower_rate: str | None = None
     #: Drop branches of broken attempts first.
     rebuild: bool = False
     #: Roll the table back to the newest snapshot that Goldsmith published.

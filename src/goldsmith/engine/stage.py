@@ -9,13 +9,14 @@ crash the next run looks for that id: it completes the record, or cleans up and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goldsmith.engine import apply_overrides, faults, ledger, stage_record
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit.check_context import scratch_of
+from goldsmith.engine.pace.stage_pace import StagePace
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.read import replay
 from goldsmith.engine.read.checksums import refuse_changed_files
@@ -53,10 +54,11 @@ def run_stage(
     selection = _resolve(attempt, resources, planned)
     if not selection.runs:
         return stage_record.skip(attempt, resources, selection)  # without starting Spark
-    with _session(attempt, resources) as spark:
+    with ExitStack() as slots, _session(attempt, resources) as spark:
         destination = _destination(spark, attempt, resources)
         with step(attempt, resources, ends="started"):
             stage_run = stage_record.start(attempt, resources, held_lease, selection)
+            slots.enter_context(StagePace(attempt, resources).slots())
         with step(attempt, resources, ends="inputs-noted"):
             apply_overrides.prepare(spark, destination, attempt, resources)
         # 3 Read: lazily, nothing is evaluated yet.

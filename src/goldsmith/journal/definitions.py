@@ -75,6 +75,11 @@ outbox = define(healing_tables.Message.table, sa.Index("ix_outbox_due", "status"
 workers = define(tables_of_service.WorkerRow.table)
 schedule_fires = define(tables_of_service.ScheduleFire.table)
 waits = define(tables_of_service.WaitRow.table)
+throttle_buckets = define(tables_of_service.ThrottleBucket.table)
+throttle_leases = define(
+    tables_of_service.ThrottleLease.table, sa.Index("ix_throttle_leases_throttle", "throttle_id")
+)
+throttle_usage = define(tables_of_service.ThrottleUsage.table)
 api_keys = define(
     access_tables.ApiKey.table, sa.Index("ix_api_keys_secret", "secret_hash", unique=True)
 )
@@ -114,6 +119,9 @@ OBSERVED = (
     workers,
     schedule_fires,
     waits,
+    throttle_buckets,
+    throttle_leases,
+    throttle_usage,
     api_keys,
     idempotent_answers,
     dataset_health,

@@ -63,6 +63,10 @@ class Answer:
         }
 
 
+#: How the step of a stage run begins while it waits for tokens.
+WAITING = "waiting for throttle"
+
+
 def answer(subject: str, state: str, because: str, reasons: Iterable[Reason]) -> Answer:
     once = dict.fromkeys(reasons)
     newest_first = sorted(once, key=lambda reason: reason.at or _LONG_AGO, reverse=True)
@@ -96,11 +100,18 @@ def of_run(row: Mapping[str, Any]) -> Reason:
     )
 
 
+def is_throttled(row: Mapping[str, Any]) -> bool:
+    """Whether a stage run waits for tokens of a throttle now."""
+    return row["status"] == "running" and str(row["step"] or "").startswith(WAITING)
+
+
 def of_stage_run(row: Mapping[str, Any]) -> Reason:
     """The status of an attempt at a stage, and its step."""
     named = f" ({row['stage_name']})" if row["stage_name"] else ""
     says = f"Stage {row['pipeline_id']}-{row['stage_order']}{named} {_VERBS[row['status']]}"
-    if row["step"] and row["status"] in ("running", "failed", "stopped", "interrupted"):
+    if is_throttled(row):
+        says += f", {row['step']}"
+    elif row["step"] and row["status"] in ("running", "failed", "stopped", "interrupted"):
         says += f" in step '{row['step']}'"
     return Reason(
         at=row["ended_at"] or row["started_at"],

@@ -10,6 +10,7 @@ from goldsmith.journal.reason import (
     Answer,
     Reason,
     answer,
+    is_throttled,
     of_event,
     of_request,
     of_run,
@@ -139,7 +140,14 @@ def _pipeline(look: StatusConnection, entity: Entity) -> Answer:
         *map(of_event, events),
     ]
     state, because = _stage_state(stops, waiting, own, [of_run(row) for row in own])
+    if state == "running":
+        because = _throttled(tries) or because
     return answer(str(entity), state, because or _never_ran(look, entity.id), reasons)
+
+
+def _throttled(tries: Rows) -> str | None:
+    """The sentence of a stage run that waits for tokens of a throttle."""
+    return next((of_stage_run(row).says for row in tries if is_throttled(row)), None)
 
 
 def _stage(look: StatusConnection, entity: Entity) -> Answer:
@@ -218,7 +226,8 @@ def _run(look: StatusConnection, entity: Entity) -> Answer:
         *map(of_request, requested),
         *map(of_event, events),
     ]
-    return answer(str(entity), run["status"], reason.says, reasons)
+    because = _throttled(tries) or reason.says
+    return answer(str(entity), run["status"], because, reasons)
 
 
 def _request(look: StatusConnection, entity: Entity) -> Answer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from goldsmith.catalog.columns import ColumnKind, choice, key, moment, text, whole
+from goldsmith.catalog.columns import ColumnKind, choice, key, moment, number, text, whole
 from goldsmith.catalog.rows import Row, table
 
 
@@ -79,8 +79,64 @@ class WaitRow(Row):
     not_before: datetime | None = moment(default=None, doc="Not earlier, if the gate knows.")
 
 
+@table(
+    "throttle_buckets",
+    purpose="The token bucket of each throttle that is in use, shared by all workers.",
+    read_by="stages, the throttle gate, throttles",
+)
+class ThrottleBucket(Row):
+    """The tokens of one throttle, by the database's clock."""
+
+    throttle_id: str = key(doc="The throttle.")
+    tokens: float | None = number(
+        default=None, doc="Records, bytes or requests that may be used at once; negative: a debt."
+    )
+    counted_at: datetime | None = moment(default=None, doc="When `tokens` was computed.")
+    effective: float | None = number(
+        default=None, doc="The share of the threshold in effect, after the system refused load."
+    )
+    recovered_at: datetime | None = moment(
+        default=None, doc="When the share in effect was last computed."
+    )
+    refused_at: datetime | None = moment(default=None, doc="When the system last refused load.")
+    refused_because: str | None = text(default=None, doc="The error it refused with.")
+
+
+@table(
+    "throttle_leases",
+    purpose="Tokens and slots of throttles that running micro-batches and stages hold.",
+    read_by="stages, the throttle gate, throttles",
+)
+class ThrottleLease(Row):
+    """Tokens or a slot of one throttle; those of a dead process come back."""
+
+    lease_id: str = key(doc="The lease: of all throttles of one micro-batch, or of one stage.")
+    throttle_id: str = key(doc="The throttle.")
+    owner: str | None = text(default=None, doc="The process that holds it.")
+    stage_run_id: str | None = text(default=None, doc="The stage run that holds it.")
+    tokens: float | None = number(default=None, doc="The tokens granted; 1 for a slot.")
+    granted_at: datetime | None = moment(default=None, doc="When it was granted.")
+    expires_at: datetime | None = moment(default=None, doc="When its tokens come back.")
+
+
+@table(
+    "throttle_usage",
+    purpose="What went through each throttle in each minute of the last day.",
+    read_by="throttles",
+)
+class ThrottleUsage(Row):
+    """One minute of one throttle."""
+
+    throttle_id: str = key(doc="The throttle.")
+    minute: datetime = key(kind=ColumnKind.MOMENT, doc="The start of the minute.")
+    used: float | None = number(default=None, doc="Records, bytes or requests granted in it.")
+
+
 OF_SERVICE: tuple[type[Row], ...] = (
     WorkerRow,
     ScheduleFire,
     WaitRow,
+    ThrottleBucket,
+    ThrottleLease,
+    ThrottleUsage,
 )

@@ -28,8 +28,8 @@ class GateFacts:
     unhealthy_sources: Mapping[str, str] = field(default_factory=dict)
     #: Target → who holds its lease.
     held_targets: Mapping[str, str] = field(default_factory=dict)
-    #: Throttle → seconds until its bucket has tokens.
-    throttled: Mapping[str, float] = field(default_factory=dict)
+    #: Throttle → why the first stage would wait for it, in a sentence.
+    throttled: Mapping[str, str] = field(default_factory=dict)
     #: Sentence of `profiles.decide` if it keeps the request waiting; None: it may start.
     profile_wait: str | None = None
 
@@ -74,12 +74,10 @@ def target_lease(facts: GateFacts) -> GateVerdict:
 
 
 def throttle(facts: GateFacts) -> GateVerdict:
-    """Every throttle on its way has tokens."""
-    if not facts.throttled:
-        return _OPEN
-    name, seconds = max(facts.throttled.items(), key=lambda item: (item[1], item[0]))
-    because = f"It waits for throttle {name}, {seconds:.0f} s."
-    return GateVerdict(False, because, facts.now + seconds)
+    """No throttle on its way is in debt for long, or has all its slots taken."""
+    for _name, sentence in sorted(facts.throttled.items()):
+        return GateVerdict(False, sentence)
+    return _OPEN
 
 
 def profile(facts: GateFacts) -> GateVerdict:

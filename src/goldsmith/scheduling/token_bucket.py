@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from goldsmith.catalog.throttle_metrics import metric_names, metric_of
 from goldsmith.errors import GoldsmithError, one_of
 
-#: Metric → tokens a second for a threshold of 1. A GB is 10⁹ stored bytes.
-PER_SECOND = {
-    "records_per_minute": 1 / 60,
-    "records_per_second": 1.0,
-    "GB_per_hour": 1e9 / 3600,
-    "MB_per_second": 1e6,
-    "requests_per_minute": 1 / 60,
-}
 #: Without `burst` a bucket holds this many seconds' worth: 5 % of a minute.
 BURST_SECONDS = 3.0
+#: The largest micro-batch, as a share of the burst.
+FILL = 0.5
 #: Without `safe_threshold` a tenth of the threshold holds while the catalog is unreachable.
 _SAFE_SHARE = 0.1
 _LEAST_EFFECTIVE = 0.05
@@ -34,7 +29,7 @@ class BadThrottle(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return f"Metrics: {one_of(sorted(PER_SECOND))}, concurrent_stages; thresholds exceed 0."
+        return f"Metrics: {one_of(metric_names())}; thresholds exceed 0."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,43 +67,42 @@ def rate_of(
     metric: str, threshold: float, burst: float | None = None, safe_threshold: float | None = None
 ) -> Rate:
     """Tokens per second of a throttle row: rows for records, bytes for GB and MB."""
-    if metric not in PER_SECOND:
+    known = metric_of(metric)
+    if known is None or not known.is_rate:
         raise BadThrottle(because=f"'{metric}' is not a metric of a rate")
     for name, value in (("threshold", threshold), ("burst", burst), ("safe", safe_threshold)):
         if value is not None and not 0 < value < float("inf"):
             raise BadThrottle(because=f"its {name} is {value:g}")
-    unit = PER_SECOND[metric]
-    # A burst is written in the metric's own amount: rows, or GB and MB.
-    amount = {"GB_per_hour": 1e9, "MB_per_second": 1e6}.get(metric, 1.0)
-    per_second = threshold * unit
+    per_second = known.per_second(threshold)
     return Rate(
         per_second=per_second,
-        burst=BURST_SECONDS * per_second if burst is None else burst * amount,
+        # A burst is written in the metric's own amount: rows, or GB and MB.
+        burst=BURST_SECONDS * per_second if burst is None else burst * known.amount,
         safe_per_second=_SAFE_SHARE * per_second
         if safe_threshold is None
-        else safe_threshold * unit,
+        else known.per_second(safe_threshold),
     )
 
 
 def refill(bucket: Bucket, rate: Rate, now: float) -> Bucket:
     """The bucket at a later time; a clock that went back adds nothing and takes nothing."""
     elapsed = max(0.0, now - bucket.at)
-    full = max(bucket.tokens, rate.burst) if bucket.tokens > rate.burst else rate.burst
-    tokens = min(full, bucket.tokens + elapsed * rate.per_second * bucket.effective)
+    tokens = bucket.tokens + elapsed * rate.per_second * bucket.effective
     # A burst that was lowered holds at once.
     return replace(bucket, tokens=min(tokens, rate.burst), at=max(now, bucket.at))
 
 
 def lease(bucket: Bucket, rate: Rate, want: float, now: float) -> Grant:
-    """Grant what is wanted if the bucket can pay, or if it is full: then the rest is a debt.
+    """Grant what is wanted if the bucket can pay, or is half full: then the rest is a debt.
 
-    A wish beyond the burst is one object that cannot be split. It is granted when the bucket is
-    full, and nothing else is granted until its debt is paid: the rate holds over time.
+    A wish beyond half the burst is one object that cannot be split, and nothing else is granted
+    until its debt is paid: the rate holds over time. It needs no more than other wishes do at
+    most, so that many small wishes cannot keep it waiting for ever.
     """
     if want <= 0:
         return Grant(refill(bucket, rate, now), 0.0, 0.0)
     filled = refill(bucket, rate, now)
-    needed = min(want, rate.burst)
+    needed = min(want, rate.burst * FILL)
     if filled.tokens >= needed * (1 - 1e-9):
         return Grant(replace(filled, tokens=filled.tokens - want), want, 0.0)
     missing = needed - filled.tokens

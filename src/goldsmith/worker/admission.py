@@ -13,6 +13,9 @@ import sqlalchemy as sa
 
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline
+from goldsmith.catalog.throttle_metrics import metric_of
+from goldsmith.catalog.throttles import Throttle
+from goldsmith.engine.pace.states import ThrottleState, states
 from goldsmith.journal import requests, waits
 from goldsmith.journal.clock import now as database_now
 from goldsmith.journal.definitions import leases as lease_table
@@ -25,6 +28,7 @@ from goldsmith.planning.locations import lease_resource
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.planning.stage_context import StageContext
 from goldsmith.planning.stopped import Stops
+from goldsmith.planning.throttled import Direction, throttles_of
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import gates, profiles
 from goldsmith.scheduling.gates import GateFacts
@@ -101,8 +105,10 @@ def _note(runtime: Runtime, queue: Queue, closed: Mapping[str, tuple[str, GateVe
         if before is None or before.gate != gate:
             # Only a new gate is an event: the sentence of a queue changes all the time.
             requests.wait(runtime.journal, name, f"{gate}: {verdict.because}")
-    for name in noted:
-        if name not in closed:
+    for name, wait in noted.items():
+        if name not in closed and (
+            not waits.is_of_stage_run(wait) or waits.is_stale(wait, queue.at)
+        ):
             waits.over(runtime.journal, name)
 
 
@@ -133,6 +139,8 @@ class _Facts:
         self._foreground = foreground
         self._stops = Stops.of(catalog_index.rows.rows(Flag), at)
         self._held = {} if foreground else _held_leases(runtime)
+        # In the foreground a stage waits itself, and says so.
+        self._throttles = {} if foreground else _throttles(runtime, catalog_index)
         self._by_selection: dict[tuple[str, ...], GateFacts] = {}
 
     def of(self, request: Request, pipeline_id: str) -> GateFacts:
@@ -155,6 +163,7 @@ class _Facts:
             window=None if pipeline is None else pipeline.run_window,
             stale_upstreams=self._stale(contexts),
             held_targets=self._held_targets(contexts),
+            throttled=self._throttled(contexts),
         )
 
     def _stopped(self, contexts: list[StageContext]) -> str | None:
@@ -173,6 +182,20 @@ class _Facts:
                 if resource in self._held:
                     held[target.target_id] = self._held[resource]
         return held
+
+    def _throttled(self, contexts: list[StageContext]) -> dict[str, str]:
+        """The throttles at which the first stage would wait for long; it waits here instead."""
+        throttled = {}
+        for context in contexts[:1] if self._throttles else ():
+            pairs = [(dataset, Direction.READ) for dataset in context.inputs]
+            if context.target is not None:
+                pairs.append((context.target, Direction.LOAD))
+            for dataset, direction in pairs:
+                for throttle in throttles_of(self._throttles, dataset, direction):
+                    because = self._throttles[throttle].wait_of_a_request
+                    if because is not None:
+                        throttled[throttle.throttle_id] = because
+        return throttled
 
     def _stale(self, contexts: list[StageContext]) -> dict[str, float]:
         stale: dict[str, float] = {}
@@ -199,6 +222,12 @@ class _Facts:
             return None
         at = found if isinstance(found, datetime) else datetime.fromisoformat(str(found))
         return (self._at - (at if at.tzinfo else at.replace(tzinfo=UTC))).total_seconds()
+
+
+def _throttles(runtime: Runtime, catalog_index: CatalogIndex) -> dict[Throttle, ThrottleState]:
+    """Every throttle that can be used, with its state."""
+    rows = [t for t in catalog_index.rows.rows(Throttle) if metric_of(t.metric) and t.threshold]
+    return {state.throttle: state for state in states(runtime.journal, rows)} if rows else {}
 
 
 def _held_leases(runtime: Runtime) -> dict[str, str]:

@@ -111,6 +111,8 @@ def _merged(before: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any
     both = {**before, **more}
     # `fresh` reopens Spark and connections for one attempt only.
     both["fresh"] = bool(more.get("fresh"))
+    # A rate is lowered once for each refusal.
+    both["lower_rate"] = more.get("lower_rate")
     if before.get("spark") and more.get("spark"):
         both["spark"] = {**before["spark"], **more["spark"]}
     return {name: value for name, value in both.items() if value not in (None, False)}

@@ -78,7 +78,7 @@ def test_the_first_closed_gate_says_why() -> None:
         now=at("2026-01-14T12:00").timestamp(),
         pipeline="p",
         window="22:00-06:00",
-        throttled={"th_src": 12.0},
+        throttled={"th_src": "It waits for throttle th_src, 12 s."},
     )
     assert [gate.__name__ for gate in GATES] == [
         *("kill_switch", "window", "upstream_freshness", "source_health"),

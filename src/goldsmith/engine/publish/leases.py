@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import sqlalchemy as sa
 
@@ -50,7 +51,11 @@ class HeldLease:
         self.is_released = False
         self._lock = threading.Lock()
         self._is_over = False
-        _KEEPER.add(self)
+        keep(self)
+
+    @property
+    def resource(self) -> str:
+        return self.lease.resource
 
     def send_heartbeat(self) -> None:
         """Renew the lease, unless it was lost or released."""
@@ -83,11 +88,32 @@ class HeldLease:
 
     def release(self) -> None:
         """Stop the heartbeats, and release the lease if it is still held."""
-        _KEEPER.remove(self)
+        let_go(self)
         with self._lock:  # no heartbeat is running or will start
             self._is_over = True
         if not self.is_released:
             leases.release(self.journal, self.lease)
+
+
+class Renewable(Protocol):
+    """Something that is held as long as heartbeats come."""
+
+    @property
+    def resource(self) -> str:
+        """What is held, for messages."""
+
+    def send_heartbeat(self) -> None:
+        """Extend the hold."""
+
+
+def keep(held: Renewable) -> None:
+    """Send heartbeats from now on."""
+    _KEEPER.add(held)
+
+
+def let_go(held: Renewable) -> None:
+    """Send no more heartbeats."""
+    _KEEPER.remove(held)
 
 
 class _Keeper:
@@ -95,10 +121,10 @@ class _Keeper:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._held: set[HeldLease] = set()
+        self._held: set[Renewable] = set()
         self._thread: threading.Thread | None = None
 
-    def add(self, lease: HeldLease) -> None:
+    def add(self, lease: Renewable) -> None:
         with self._lock:
             self._held.add(lease)
             if self._thread is None:
@@ -106,7 +132,7 @@ class _Keeper:
                 thread.start()
                 self._thread = thread
 
-    def remove(self, lease: HeldLease) -> None:
+    def remove(self, lease: Renewable) -> None:
         with self._lock:
             self._held.discard(lease)
 
@@ -123,7 +149,7 @@ class _Keeper:
                     lease.send_heartbeat()
                 except Exception:
                     # A lease without heartbeats expires; the other leases must not be affected.
-                    _LOG.exception("the lease on %s could not be kept", lease.lease.resource)
+                    _LOG.exception("the lease on %s could not be kept", lease.resource)
 
 
 _KEEPER = _Keeper()

@@ -13,6 +13,7 @@ from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.lake import parquet_files as stored
 from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.names import literal, name
+from goldsmith.engine.pace import sources
 from goldsmith.engine.read import files as file_reader
 from goldsmith.engine.read import schemas
 from goldsmith.engine.read.source_file import SOURCE_FILE
@@ -56,14 +57,14 @@ def read(
         match dataset_kind(dataset):
             case "files":
                 files = selection.consumed.files[dataset_id]
-                found = _files(spark, dataset, files, resources, inferred)
+                found = _paced(spark, attempt, dataset, files, resources, inferred)
                 if found.malformed is not None:
                     malformed[dataset_id] = found.malformed
                     if reads_all:
                         found, counted[dataset_id] = _counting(found)
                 rows[dataset_id] = found.rows
             case "table":
-                rows[dataset_id] = _rows_of_table(spark, dataset, selection)
+                rows[dataset_id] = _rows_of_table(spark, attempt, dataset, selection, resources)
             case _:
                 rows[dataset_id] = _warehouse(spark, attempt, dataset, resources)
     first = attempt.context.inputs[0].dataset_id if attempt.context.inputs else ""
@@ -143,6 +144,34 @@ def _files(
     return file_reader.read_files(spark, source, files, resources.storage, schema=schema)
 
 
+def _paced(
+    spark: SparkSession,
+    attempt: Attempt,
+    dataset: Dataset,
+    files: Sequence[ListedFile],
+    resources: WorkerResources,
+    inferred: dict[str, str],
+) -> file_reader.FilesRead:
+    """Read files; under a throttle they are read into staging first, in micro-batches."""
+    source = dataset.source
+    assert source is not None  # a dataset of files has a row in sources
+    if not files or not sources.is_paced(attempt, resources, dataset):
+        return _files(spark, dataset, files, resources, inferred)
+    if (limit := attempt.run_options.limit) is not None:  # a try-out reads few records
+        sources.charge(attempt, resources, dataset, records=limit, size=0)
+        return _files(spark, dataset, files, resources, inferred)
+    schema = _schema(spark, source, files, resources, inferred)
+
+    def read_some(some: Sequence[ListedFile]) -> file_reader.FilesRead:
+        return file_reader.read_files(spark, source, some, resources.storage, schema=schema)
+
+    found = read_some(files)
+    rows = sources.read_files_paced(
+        spark, attempt, resources, dataset, files, found.all_rows, lambda f: read_some(f).all_rows
+    )
+    return replace(found, all_rows=rows)
+
+
 def _schema(
     spark: SparkSession,
     source: Source,
@@ -173,12 +202,20 @@ def _table(spark: SparkSession, dataset: Dataset) -> LakeTable:
     return LakeTable(spark, layer, dataset.dataset_id.replace(".", "__"))
 
 
-def _rows_of_table(spark: SparkSession, dataset: Dataset, selection: InputSelection) -> DataFrame:
+def _rows_of_table(
+    spark: SparkSession,
+    attempt: Attempt,
+    dataset: Dataset,
+    selection: InputSelection,
+    resources: WorkerResources,
+) -> DataFrame:
     until = selection.consumed.snapshots.get(dataset.dataset_id)
     table = _table(spark, dataset)
     if until is None:
         return spark.table(table.sql_name).limit(0)
-    return read_new(spark, table, selection.since.get(dataset.dataset_id), until).rows
+    since = selection.since.get(dataset.dataset_id)
+    sources.charge_table(attempt, resources, dataset, table.parts[1:], since, until)
+    return read_new(spark, table, since, until).rows
 
 
 def _warehouse(
@@ -188,6 +225,8 @@ def _warehouse(
     assert target is not None  # a warehouse table has a row in targets
     folder = _unloaded(dataset, resources, attempt.stage_run_id)
     resources.warehouse(str(target.type)).unload(target.location or target.target_id, folder)
+    # How much it is, is known only now: the tokens are a debt that others pay.
+    sources.charge_folder(attempt, resources, dataset, folder)
     return spark.read.parquet(staging.for_spark(folder))
 
 
@@ -203,3 +242,4 @@ def remove_unloaded(context: StageContext, resources: WorkerResources, stage_run
     for dataset in context.inputs:
         if dataset_kind(dataset) not in ("files", "table"):
             staging.remove(resources.storage, _unloaded(dataset, resources, stage_run_id))
+    staging.remove(resources.storage, sources.staged_input(resources, stage_run_id))

@@ -82,7 +82,8 @@ class ServerWarehouse(ABC):
         session.run(statements.drop(landing.staging))
         session.run(statements.create_staging(landing))
         reach("staging-table-made")
-        self._copy(session, load, landing)
+        for part in load.micro_batches():
+            self._copy(session, part, landing)
         publish.check_count(session, load, landing)
         reach("warehouse-copied")
         if load.lock == "end_blocker":

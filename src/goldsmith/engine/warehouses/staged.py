@@ -19,12 +19,14 @@ _BATCH_ROWS = 65536
 
 
 class Staged:
-    """The Parquet files of one folder or s3:// prefix."""
+    """The Parquet files of one folder or s3:// prefix, or only some of them."""
 
-    def __init__(self, storage: Storage, address: str) -> None:
+    def __init__(self, storage: Storage, address: str, only: Sequence[str] | None = None) -> None:
         self.address = address
         self._system, self._root = file_system(storage, address)
-        self.files = self._list()
+        self.files = (
+            self._list() if only is None else [file_system(storage, file)[1] for file in only]
+        )
 
     def _list(self) -> list[str]:
         from pyarrow import fs

@@ -7,8 +7,9 @@ warehouse alone answers whether a load was published.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -62,6 +63,19 @@ class Load:
     lock: str | None = None
     #: Id of the table to load into; None for whichever table exists.
     table_id: str | None = None
+    #: Gives the staged files in groups, each once it may be loaded; None: all at once.
+    groups: Callable[[], Generator[tuple[str, ...]]] | None = None
+    #: Only these files of `staged`; None: all of them.
+    files: tuple[str, ...] | None = None
+
+    def micro_batches(self) -> Iterator[Load]:
+        """The load in parts that fill one staging table, each once it may be loaded."""
+        if self.groups is None:
+            yield self
+            return
+        with closing(self.groups()) as groups:
+            for files in groups:
+                yield replace(self, groups=None, files=files)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -167,6 +167,8 @@ def _stage(
     writer = rows.write.mode("overwrite").partitionBy(ROUTE)
     if as_iceberg:
         writer = writer.option("compression", "zstd")
+    if request.pace is not None:
+        writer = writer.option("maxRecordsPerFile", request.pace.rows_per_file)
     writer.parquet(folder)
     return dict(seen.get) if observe else {}
 

@@ -1,4 +1,4 @@
-"""Send fewer requests to the storage: one stage at a time, few readers, a wait that doubles."""
+"""Send fewer requests to the storage: one stage at a time, few readers, half the throttled rate."""
 
 from __future__ import annotations
 
@@ -12,4 +12,5 @@ def slow_down(failure: Failure, *, wait_seconds: float = 30, limit: int = 2) -> 
     if failure.uses >= limit:
         return None
     wait = wait_seconds * 2**failure.uses
-    return rerun("the storage asked for fewer requests", after=wait, spark=SLOW, at_once=1)
+    because = "the storage asked for fewer requests"
+    return rerun(because, after=wait, spark=SLOW, at_once=1, lower_rate="source")

@@ -1,4 +1,4 @@
-"""Wait until the warehouse has capacity, twice as long each time, and load one stage at a time."""
+"""Wait until the warehouse has capacity, twice as long each time; one stage, half the rate."""
 
 from __future__ import annotations
 
@@ -13,4 +13,5 @@ def wait_for_warehouse(
     if failure.uses >= limit:
         return None
     wait = wait_seconds * 2**failure.uses
-    return rerun("the warehouse has no room for it right now", after=wait, at_once=1)
+    because = "the warehouse has no room for it right now"
+    return rerun(because, after=wait, at_once=1, lower_rate="target")

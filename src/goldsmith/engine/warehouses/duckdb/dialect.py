@@ -93,7 +93,15 @@ class DuckDBDialect(WarehouseDialect):
         return [f"ANALYZE {table.sql}", "CHECKPOINT"]
 
 
+class DuckDBStagedDialect(DuckDBDialect):
+    """DuckDB with a staging table that stays when the file is closed between micro-batches."""
+
+    has_temporary_staging = False
+    creates_staging = "CREATE TABLE"
+
+
 DUCKDB: WarehouseDialect = DuckDBDialect()
+DUCKDB_STAGED: WarehouseDialect = DuckDBStagedDialect()
 
 
 def _comment(run: Run, table: WarehouseTable) -> str | None:

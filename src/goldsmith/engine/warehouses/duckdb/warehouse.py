@@ -19,7 +19,7 @@ from goldsmith import logs
 from goldsmith.engine.names import names
 from goldsmith.engine.warehouses import publish, statements
 from goldsmith.engine.warehouses.answers import LoadCancelled
-from goldsmith.engine.warehouses.duckdb.dialect import DUCKDB
+from goldsmith.engine.warehouses.duckdb.dialect import DUCKDB, DUCKDB_STAGED
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.parquet import write
 from goldsmith.engine.warehouses.staged import Staged
@@ -118,31 +118,51 @@ class EmbeddedWarehouse:
     def load(self, load: Load, reach: Callable[[str], None]) -> Loaded:
         with self._session(load.location) as session:
             done = publish.loaded(session, load.location, load.stage_run_id)
-            if done is not None:
-                return done
+        if done is not None:
+            return done
+        if load.groups is not None:
+            self._fill(load, reach)
+        with self._session(load.location) as session:
             with session.transaction():
                 publish.make_ledger(session)
-                table_columns = publish.columns(
-                    session, WarehouseTable.at(load.location, self.dialect)
-                )
-                landing = Landing.of(load, self.dialect, table_columns)
-                session.run(statements.create_staging(landing))
-                reach("staging-table-made")
-                self._copy(session, load, landing)
+                landing = self._landing(session, load)
+                if load.groups is None:
+                    session.run(statements.create_staging(landing))
+                    reach("staging-table-made")
+                    self._copy(session, load, landing)
                 publish.check_count(session, load, landing)
                 reach("warehouse-copied")
                 loaded = publish.publish(session, load, landing, reach)
+                if load.groups is not None:
+                    session.run(statements.drop(landing.staging))
             reach("warehouse-committed")
-        # The staging table was temporary and went with the closed session.
+        # A temporary staging table went with the closed session.
         reach("staging-removed")
         return loaded
+
+    def _fill(self, load: Load, reach: Callable[[str], None]) -> None:
+        """Fill the staging table in micro-batches; the file is closed between them."""
+        with self._session(load.location) as session, session.transaction():
+            publish.make_ledger(session)
+            landing = self._landing(session, load)
+            session.run(statements.drop(landing.staging))
+            session.run(statements.create_staging(landing))
+        reach("staging-table-made")
+        for part in load.micro_batches():
+            with self._session(load.location) as session, session.transaction():
+                self._copy(session, part, landing)
+
+    def _landing(self, session: EmbeddedSession, load: Load) -> Landing:
+        dialect = self.dialect if load.groups is None else DUCKDB_STAGED
+        table_columns = publish.columns(session, WarehouseTable.at(load.location, dialect))
+        return Landing.of(load, dialect, table_columns)
 
     def _copy(self, session: EmbeddedSession, load: Load, landing: Landing) -> None:
         import pyarrow as pa
 
         columns = names([c.name for c in landing.staged], dialect=self.dialect.name)
         sql = f"INSERT INTO {landing.staging.sql} ({columns}) SELECT * FROM {_STAGED}"
-        for batch in Staged(self.storage, load.staged).batches(load.columns):
+        for batch in Staged(self.storage, load.staged, load.files).batches(load.columns):
             session.connection.register(_STAGED, pa.Table.from_batches([batch]))
             session.run(sql)
             session.connection.unregister(_STAGED)
@@ -150,6 +170,7 @@ class EmbeddedWarehouse:
     def clean(self, location: str, stage_run_id: str) -> None:
         with self._session(location) as session, session.transaction():
             publish.make_ledger(session)
+            session.run(statements.drop(WarehouseTable.staging(stage_run_id, DUCKDB_STAGED)))
             publish.give_up(session, location, stage_run_id)
 
     def unload(self, location: str, folder: str) -> None:

@@ -115,7 +115,7 @@ class PostgresWarehouse(ServerWarehouse):
 
     def _copy(self, session: ServerSession, load: Load, landing: Landing) -> None:
         assert isinstance(session, PostgresSession)
-        staged = Staged(self.storage, load.staged)
+        staged = Staged(self.storage, load.staged, load.files)
         columns = names([c.name for c in landing.staged], dialect=self.dialect.name)
         sql = f"COPY {landing.staging.sql} ({columns}) FROM STDIN (FORMAT csv)"
         with session.translated_errors(), session.connection.cursor().copy(sql) as copy:

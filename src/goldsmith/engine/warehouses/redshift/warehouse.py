@@ -181,6 +181,8 @@ class RedshiftWarehouse(ServerWarehouse):
             # An empty file name is the marker object of a folder.
             if not file or file.startswith(("_", ".")):
                 continue
+            if load.files is not None and f"s3://{bucket}/{item['Key']}" not in load.files:
+                continue
             # COPY refuses a columnar file without its length.
             length = {"content_length": item["Size"]}
             url = f"s3://{bucket}/{item['Key']}"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 from goldsmith.catalog.write_modes import WRITE_MODES, Replaces
 from goldsmith.checks.evaluate import Measured
 from goldsmith.checks.parquet_files import ParquetFiles
+from goldsmith.engine.pace.targets import LoadPace
 from goldsmith.engine.quarantine.row_router import RowRouter
 from goldsmith.engine.shape.schema_policy import Fitted
 from goldsmith.planning.input_selection import RowWindow
@@ -52,6 +53,8 @@ class WriteRequest:
     route: str | None = None
     #: UUID of the table to write to; None for whichever table exists.
     table_uuid: str | None = None
+    #: How fast staged rows may go into the target; None: no throttle limits it.
+    pace: LoadPace | None = None
 
     @property
     def replaces(self) -> Replaces:

@@ -15,6 +15,7 @@ from goldsmith.engine import faults
 from goldsmith.engine.lake.branches import MADE_BY, SCHEMA_BEFORE, LakeRefs
 from goldsmith.engine.lake.lake_table import LakeTable, SnapshotMissing
 from goldsmith.engine.names import literal, name
+from goldsmith.engine.pace.targets import scratch_of_load
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
 from goldsmith.engine.read.inputs import in_window
 from goldsmith.engine.shape.reserved_columns import refuse_ambiguous
@@ -25,6 +26,7 @@ from goldsmith.engine.write.destinations.destination import (
     WriteRequest,
 )
 from goldsmith.engine.write.lake_write import LakeWrite
+from goldsmith.engine.write.load_paced import load_paced
 from goldsmith.engine.write.register_files import register
 from goldsmith.engine.write.stage_rows import CountsDisagree, stage_rows
 from goldsmith.planning.input_selection import RowWindow
@@ -78,7 +80,7 @@ class LakeDestination:
 
     def _how(self, request: WriteRequest) -> Callable[[WriteRequest, str], StagedWrite]:
         """The method that writes the rows the fewest times."""
-        if not request.router.takes_rows:
+        if not request.router.takes_rows and request.pace is None:
             if not request.router.evaluation.checks and (
                 _is_plain(request) or self._is_empty(request)
             ):
@@ -187,22 +189,27 @@ class LakeDestination:
 
         A MERGE reads its source twice and needs the same rows both times: staged files give them.
         """
-        folder = self._folder(request.stage_run_id)
-        target = self.target.target_id
-        staged_rows = stage_rows(request, self.storage, folder, target=target, as_iceberg=True)
+        folder, pace = self._folder(request.stage_run_id), request.pace
+        target, staged_in = self.target.target_id, folder if pace is None else pace.scratch
+        staged_rows = stage_rows(request, self.storage, staged_in, target=target, as_iceberg=True)
         samples = request.sample_broken_rows(
             staged_rows.rows, staged_rows.measured, staged_rows.beside, staged_rows.repeats
         )
         # No good rows: still write, because the empty snapshot records the stage run.
-        can_register = staged_rows.counts[GOOD] and not staged_rows.moved and _is_plain(request)
+        good, is_apart = staged_rows.of(GOOD), not staged_rows.moved
+        if pace is not None and staged_rows.counts[GOOD]:
+            good, is_apart = load_paced(pace, staged_rows, staged_in, folder), True
+        can_register = staged_rows.counts[GOOD] and is_apart and _is_plain(request)
         if can_register and self._register(request, branch, folder):
             summary = self._agree(request, staged_rows.counts[GOOD])
         else:
-            self._write(request, staged_rows.of(GOOD), branch)
+            self._write(request, good, branch)
             staging.remove(self.storage, f"{folder}/{ROUTE}={GOOD}")
             summary = self.refs.written(request.stage_run_id)
         for side in (QUARANTINE, DROP):
             staging.remove(self.storage, f"{folder}/{ROUTE}={side}")
+        if pace is not None:
+            staging.remove(self.storage, pace.scratch)
         return StagedWrite(
             measured={**staged_rows.measured, "summary": summary},
             beside=staged_rows.beside,
@@ -313,6 +320,7 @@ class LakeDestination:
         return self.table.rows_of_branch(_branch(request.stage_run_id))
 
     def clean(self, stage_run_id: str) -> None:
+        staging.remove(self.storage, scratch_of_load(self.storage, stage_run_id))
         if not self.refs.exists():
             return
         self.refs.drop_branch(_branch(stage_run_id))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goldsmith.catalog.datasets import Target
@@ -94,7 +96,10 @@ class WarehouseDestination:
             return staged_rows.counts[GOOD], good_folder
         seen = Observation("goldsmith_staged")
         written = written.observe(seen, F.count(F.lit(1)).alias("rows"))
-        written.write.mode("overwrite").parquet(staging.for_spark(f"{folder}/good"))
+        writer = written.write.mode("overwrite")
+        if request.pace is not None:
+            writer = writer.option("maxRecordsPerFile", request.pace.rows_per_file)
+        writer.parquet(staging.for_spark(f"{folder}/good"))
         return int(seen.get["rows"]), f"{folder}/good"
 
     def publish(self, request: WriteRequest, staged_write: StagedWrite, token: int) -> Published:
@@ -123,12 +128,18 @@ class WarehouseDestination:
             stage_options=request.options,
             lock=self.lock,
             table_id=request.table_uuid,
+            groups=self._groups(request, str(staged_write.measured["folder"])),
         )
         loaded = self.warehouse.load(load, faults.reach)
         faults.reach("published")
         staging.remove(self.storage, self._folder(request.stage_run_id))
         faults.reach("staged-removed")
         return _published(loaded)
+
+    def _groups(
+        self, request: WriteRequest, folder: str
+    ) -> Callable[[], Generator[tuple[str, ...]]] | None:
+        return None if request.pace is None else partial(request.pace.groups, folder)
 
     def published(self, stage_run_id: str) -> Published | None:
         loaded = self.warehouse.loaded(self.location, stage_run_id)

@@ -1,4 +1,4 @@
-"""A throttle's threshold is missing, zero or negative, so nothing could ever run."""
+"""A limit of a throttle is missing, zero or negative, so nothing could ever run."""
 
 from __future__ import annotations
 
@@ -21,3 +21,11 @@ def throttle_of_zero(rows: CatalogRows) -> Iterator[FoundProblem]:
                 "Give it a threshold above zero, or remove the row for no limit. To stop a dataset"
                 " use a control flag.",
             )
+        for name in ("burst", "safe_threshold"):
+            value = getattr(throttle, name)
+            if value is not None and not value > 0:
+                yield FoundProblem(
+                    throttle,
+                    f"Throttle '{throttle.throttle_id}' has a {name} of {value:g}.",
+                    f"Give it a {name} above zero, or leave it unset for the default.",
+                )

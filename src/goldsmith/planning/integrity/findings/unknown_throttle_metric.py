@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from goldsmith.catalog.snapshot import CatalogRows
-from goldsmith.catalog.throttles import METRICS, Throttle
+from goldsmith.catalog.throttle_metrics import metric_names, metric_of
+from goldsmith.catalog.throttles import Throttle
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
 
@@ -14,10 +15,10 @@ from goldsmith.planning.integrity.known import did_you_mean
 def unknown_throttle_metric(rows: CatalogRows) -> Iterator[FoundProblem]:
     for throttle in rows.rows(Throttle):
         metric = throttle.metric
-        if metric not in METRICS:
+        if metric_of(metric) is None:
             problem = "names no metric" if metric is None else f"counts '{metric}'"
             yield FoundProblem(
                 throttle,
                 f"Throttle '{throttle.throttle_id}' {problem}.",
-                f"{did_you_mean(metric or '', METRICS)}Known: {', '.join(METRICS)}.",
+                f"{did_you_mean(metric or '', metric_names())}Known: {', '.join(metric_names())}.",
             )

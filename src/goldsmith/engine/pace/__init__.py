@@ -1,0 +1,1 @@
+"""Throttles: stages take tokens from shared buckets and use datasets in micro-batches."""
