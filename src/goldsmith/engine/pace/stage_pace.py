@@ -15,12 +15,11 @@ from dataclasses import dataclass, field
 from goldsmith.catalog.errors import CatalogUnreachable
 from goldsmith.catalog.throttle_metrics import Quantity, metric_of
 from goldsmith.catalog.throttles import Throttle
-from goldsmith.engine import faults
+from goldsmith.engine import faults, heartbeats
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.pace import buckets
 from goldsmith.engine.pace.buckets import HeldTokens, TokenWait, TokenWish, known_metric, rate_of
 from goldsmith.engine.pace.safe_buckets import SafeBuckets
-from goldsmith.engine.publish import leases
 from goldsmith.journal import waits
 from goldsmith.journal.reason import WAITING
 from goldsmith.journal.tables_of_service import WaitRow
@@ -251,11 +250,11 @@ class StagePace:
     def _kept(self, held: HeldTokens) -> Iterator[None]:
         """Keep the tokens alive while they are in use."""
         renewed = _Renewed(held, self.resources)
-        leases.keep(renewed)
+        heartbeats.keep(renewed)
         try:
             yield
         finally:
-            leases.let_go(renewed)
+            heartbeats.let_go(renewed)
 
     def _settle(self, held: HeldTokens, batch: MicroBatch) -> None:
         rows = {throttle.throttle_id: throttle for throttle in self._rows}

@@ -14,10 +14,12 @@ from goldsmith.engine.lake import parquet_files as stored
 from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.pace import sources
+from goldsmith.engine.pace.lake_sources import LakeScan, read_table_paced
+from goldsmith.engine.pace.staged_input import staged_inputs
 from goldsmith.engine.read import files as file_reader
 from goldsmith.engine.read import schemas
 from goldsmith.engine.read.source_file import SOURCE_FILE
-from goldsmith.engine.read.tables import read_new
+from goldsmith.engine.read.tables import ReadKind, read_new
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.input_selection import InputSelection, RowWindow
 from goldsmith.planning.resolved_stage import layer_of
@@ -214,8 +216,16 @@ def _rows_of_table(
     if until is None:
         return spark.table(table.sql_name).limit(0)
     since = selection.since.get(dataset.dataset_id)
-    sources.charge_table(attempt, resources, dataset, table.parts[1:], since, until)
-    return read_new(spark, table, since, until).rows
+    found = read_new(spark, table, since, until)
+    if found.kind is ReadKind.NOTHING:
+        return found.rows
+    scan = LakeScan(
+        table.parts,
+        None if found.kind is ReadKind.ALL else since,
+        until,
+        of_whole_files=found.kind is not ReadKind.CHANGED,
+    )
+    return read_table_paced(spark, attempt, resources, dataset, scan, found.rows)
 
 
 def _warehouse(
@@ -242,4 +252,4 @@ def remove_unloaded(context: StageContext, resources: WorkerResources, stage_run
     for dataset in context.inputs:
         if dataset_kind(dataset) not in ("files", "table"):
             staging.remove(resources.storage, _unloaded(dataset, resources, stage_run_id))
-    staging.remove(resources.storage, sources.staged_input(resources, stage_run_id))
+    staging.remove(resources.storage, staged_inputs(resources.storage, stage_run_id))
