@@ -138,12 +138,16 @@ class StorageSettings:
     )
 
 
+WAREHOUSES = shipped_types()
+
+
 @dataclass(frozen=True, kw_only=True)
 class WarehouseSettings:
     """The database behind a target's type in this environment."""
 
     kind: str = setting(
-        "duckdb, postgres or redshift; unset: the type's own if url or host is set, else duckdb.",
+        f"{', '.join(WAREHOUSES[:-1])} or {WAREHOUSES[-1]}; unset: the type's own if url or host is"
+        " set, else duckdb.",
         plugins=KINDS,
     )
     url: str | None = setting("host, port, database and user in one.", SettingKind.URL)
@@ -277,8 +281,6 @@ class LogsSettings:
     format: LogFormat = setting("text or json.", choices=LogFormat, default=LogFormat.TEXT)
     file: Path | None = setting("Unset: standard error.", SettingKind.PATH)
 
-
-WAREHOUSES = shipped_types()
 
 #: Section → its class, in the order of the documentation.
 SECTIONS: Mapping[str, type] = {
