@@ -34,9 +34,9 @@ def list_(cli: CliContext, as_json: bool) -> None:
                 (
                     row["throttle_id"],
                     f"{row['entity_type'] or ''} {row['entity_id'] or ''}".strip(),
-                    row["problem"] or f"{row['threshold']:g} {row['unit']}",
-                    "" if row["problem"] else f"{row['in_effect']:,.4g}",
-                    "" if row["problem"] else f"{row['rate']:,.4g}",
+                    row["problem"] or f"{_number(row['threshold'])} {row['unit']}",
+                    "" if row["problem"] else _number(row["in_effect"]),
+                    "" if row["problem"] else _number(row["rate"]),
                     str(len(row["waiting"])) if row["waiting"] else "",
                     _time(row["refused_at"]),
                 )
@@ -64,12 +64,13 @@ def show_throttle(cli: CliContext, throttle_id: str, as_json: bool) -> None:
 
     def text() -> None:
         limits = f"{row['entity_type']} {row['entity_id']}"
-        echo(f"{row['throttle_id']}: {row['threshold']} {row['unit'] or row['metric']} on {limits}")
         if row["problem"]:
-            echo(f"  It limits nothing: {row['problem']}.")
+            echo(f"{row['throttle_id']} on {limits} cannot be used: {row['problem']}.")
             return
-        echo(f"  In effect: {row['in_effect']:,.4g} {row['unit']}")
-        echo(f"  In the last minute: {row['rate']:,.4g} {row['unit']}")
+        threshold = f"{_number(row['threshold'])} {row['unit']}"
+        echo(f"{row['throttle_id']}: {threshold} on {limits}")
+        echo(f"  In effect: {_number(row['in_effect'])} {row['unit']}")
+        echo(f"  In the last minute: {_number(row['rate'])} {row['unit']}")
         if row["tokens"] is not None:
             debt = ", a debt that is paid first" if row["tokens"] < 0 else ""
             echo(f"  Left now: {row['tokens']:,.0f} {row['counts']}{debt}")
@@ -115,6 +116,10 @@ def _plain(state: ThrottleState) -> dict[str, Any]:
         "waiting": [wait.as_plain() for wait in state.waiting],
         "problem": problem,
     }
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _time(at: str | None) -> str:

@@ -84,10 +84,11 @@ def replay_stage(attempt: Attempt, resources: WorkerResources, held_lease: HeldL
     """Send fixed rows of the quarantine through the stage again, instead of its input."""
     settle_dead(attempt, resources)
     selection = _resolve(attempt, resources, None)
-    with _session(attempt, resources) as spark:
+    with ExitStack() as slots, _session(attempt, resources) as spark:
         destination = _destination(spark, attempt, resources)
         with step(attempt, resources, ends="started"):
             stage_run = stage_record.start(attempt, resources, held_lease, selection)
+            slots.enter_context(StagePace(attempt, resources).slots())
         with step(attempt, resources, ends="inputs-noted"):
             apply_overrides.prepare(spark, destination, attempt, resources)
         try:

@@ -195,7 +195,7 @@ def test_a_changed_threshold_holds_from_the_next_micro_batch(
         reach(point)
 
     monkeypatch.setattr(faults, "reach", change)
-    bench.run(selection=f"bronze_{bench.tag}")
+    bench.run(selection="bronze_@")
     assert sizes[0] == 2
     assert max(sizes[1:]) == 4
     assert sum(sizes) == 9
@@ -235,6 +235,20 @@ def test_a_row_that_is_no_rate_fails_the_stage_and_says_which(bench: Bench) -> N
         "INSERT INTO throttles (throttle_id, entity_type, entity_id, metric, threshold, burst)"
         " VALUES ('bad_@', 'source', 'raw_@', 'records_per_minute', 10, 0)"
     )
-    done = bench.run(selection=f"bronze_{bench.tag}")
+    done = bench.run(selection="bronze_@")
     assert (done[1].status, done[1].error_code) == ("failed", "BadThrottle")
     assert f"bad_{bench.tag}" in str(done[1].error_message)
+
+
+def test_a_retry_after_a_refusal_lowers_the_rate_once(bench: Bench) -> None:
+    bench.apply(PIPELINE.replace("MODE", "append"))
+    bench.apply(THROTTLES)
+    bring(bench)
+    retried = {"adjust": {f"{bench.tag}-1": {"lower_rate": "target", "at_once": 1}}}
+    bench.run(selection="bronze_@", healing=retried)
+    lowered = "SELECT throttle_id, refused_because FROM throttle_buckets WHERE effective < 1"
+    because = f"stage {bench.tag}-1 was refused by its target"
+    assert sorted(bench.sql(lowered)) == [
+        (f"bronze_{bench.tag}", because),
+        (f"lake_{bench.tag}", because),
+    ]

@@ -6,6 +6,7 @@ possible (Spark Connect, rows that were changed and not only added), the rows ar
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ from goldsmith.engine.session.spark_session import is_connect
 from goldsmith.planning.stage_context import Dataset
 from goldsmith.planning.throttled import Direction
 from goldsmith.storage.lake_tables import table_at
+
+_LOG = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,12 +62,15 @@ def read_table_paced(
     with closing(pace.batches(dataset, Direction.READ, files, records_of)) as batches:
         for batch in batches:
             some_tasks = [tasks[file.address] for file in batch.files]
+            expected = sum(records_of(file) for file in batch.files)
             with scan.rows_of(spark, some_tasks) as some:
                 staged_records = staged.add(some, rows.schema)
-            if staged_records is None:  # the columns of the table have changed since
+            if staged_records != expected:
+                # The columns of the table have changed since (None), or files have deleted rows.
+                _LOG.info("%s is read as one object: %s", scan, staged_records)
                 charge_all(batch, files, records_of)
                 return rows
-            batch.records = float(staged_records)
+            batch.records = expected
             faults.reach("micro-batch-read")
     return staged.rows(rows.schema) if files else rows
 
@@ -80,6 +86,9 @@ class LakeScan:
         self.until = until
         #: No row was changed in between: the rows are those of whole data files.
         self.of_whole_files = of_whole_files
+
+    def __str__(self) -> str:
+        return f"{'.'.join(self.table)} after {self.since} as of {self.until}"
 
     def counted(self, resources: WorkerResources) -> tuple[int, int]:
         """The records and bytes of the scan, by the summaries of the snapshots."""
@@ -118,15 +127,19 @@ class LakeScan:
     def rows_of(self, spark: SparkSession, tasks: Sequence[Any]) -> Iterator[DataFrame]:
         """The rows of some scan tasks."""
         jvm: Any = spark._jvm
-        manager = jvm.org.apache.iceberg.spark.ScanTaskSetManager.get()
+        iceberg = jvm.org.apache.iceberg.spark
+        manager, tables = iceberg.ScanTaskSetManager.get(), iceberg.SparkTableCache.get()
         table, set_id, listed = self._java_table(spark), uuid4().hex, jvm.java.util.ArrayList()
         for task in tasks:
             listed.add(task)
+        tables.add(set_id, table)
         manager.stageTasks(table, set_id, listed)
         try:
-            yield spark.read.option("scan-task-set-id", set_id).table(name(*self.table))
+            # The name of the set stands for a table that has only these files.
+            yield spark.read.format("iceberg").load(set_id)
         finally:
             manager.removeTasks(table, set_id)
+            tables.remove(set_id)
 
     def _java_table(self, spark: SparkSession) -> Any:
         jvm: Any = spark._jvm

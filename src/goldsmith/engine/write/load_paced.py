@@ -23,8 +23,10 @@ def load_paced(pace: LoadPace, staged_rows: StagedRows, staged_in: str, folder: 
     staged_good, loaded = f"{staged_in}/{ROUTE}={GOOD}", f"{folder}/{ROUTE}={GOOD}"
     if staged_rows.moved:  # a check of keys moved rows, so the folders hold others
         staged_good = f"{staged_in}/good"
-        writer = good.write.option("maxRecordsPerFile", pace.rows_per_file)
+        writer = good.write.mode("overwrite").option("maxRecordsPerFile", pace.rows_per_file)
         writer.parquet(staging.for_spark(staged_good))
+    # A write that a check broke off is done again.
+    staging.remove(pace.pace.resources.storage, loaded)
     reader = good.sparkSession.read.schema(good.schema)
     for files in pace.groups(staged_good):
         some = reader.parquet(*(staging.for_spark(file) for file in files))
