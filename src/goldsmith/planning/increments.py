@@ -18,12 +18,13 @@ from goldsmith.planning.lake import history
 from goldsmith.planning.ledgers import LedgerMatch, Ledgers
 from goldsmith.planning.locations import folder
 from goldsmith.planning.observed import SeenFiles, SeenInput, SeenTable, SeenWarehouseTable
+from goldsmith.planning.provenance import compares_files
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.storage.file_content import is_etag_of, same_content
 from goldsmith.storage.files import ListedFile, list_files
 from goldsmith.storage.storage import Storage
 
-#: The key in `stage_runs.facts` of a stage run that kept one row of each key it read.
+#: The key in `stage_runs.facts` of a stage run that compared rows of all the files it read.
 DEDUPLICATES = "deduplicates"
 
 # These queries run for every stage of every run, so each is built once.
@@ -232,12 +233,14 @@ class Increments:
     def compared_with(
         self, context: StageContext, dataset: Dataset, paths: Collection[str]
     ) -> set[str]:
-        """Other files that were deduplicated together with these files.
+        """Other files whose rows were compared with those of these files.
 
-        Those are the files of the same load, if the load kept one row of each key.
+        Those are the files of the same load, if the load kept one row of each key, or the stage's
+        SQL has a window or a limit.
         """
         mine = {"consumer": self.ledger(context).ledger_id}
         look_ups = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
+        always = compares_files(context)
         loads: dict[str, str] = {}
         deduplicates: dict[str, bool] = {}
         for name, path, stage_run_id, facts in _LOADS_OF_FILES.glance(self._catalog.engine, mine):
@@ -246,7 +249,6 @@ class Increments:
             loads[path] = stage_run_id
             if stage_run_id not in deduplicates:
                 run_facts = json.loads(facts) if isinstance(facts, str) else facts or {}
-                always = context.stage.options.get("deduplicate")
                 deduplicates[stage_run_id] = bool(always or run_facts.get(DEDUPLICATES))
         concerned = {loads[path] for path in paths if path in loads and deduplicates[loads[path]]}
         return {path for path, load in loads.items() if load in concerned} - set(paths)
