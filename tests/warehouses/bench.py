@@ -42,6 +42,8 @@ _ARROW = {
     "array<string>": pa.list_(pa.string()),
     "map<string,int>": pa.map_(pa.string(), pa.int32()),
     "struct<a:int,b:decimal(12,2)>": pa.struct([("a", pa.int32()), ("b", pa.decimal128(12, 2))]),
+    "struct<x:string>": pa.struct([("x", pa.string())]),
+    "struct<y:string,x:string,z:string>": pa.struct([(f, pa.string()) for f in "yxz"]),
     "variant": pa.string(),
 }
 

@@ -149,6 +149,52 @@ def test_a_type_that_does_not_fit_is_refused(warehouse: Bench) -> None:
     assert warehouse.leftovers() == []
 
 
+@pytest.mark.parametrize(
+    ("type_", "value", "other", "same", "changed"),
+    [
+        ("bigint", 1, "double", 2.0, 1.7),
+        ("decimal(12,2)", Decimal("1.25"), "decimal(38,10)", Decimal("1.5"), Decimal("1.2567")),
+        ("float", 1.25, "double", 0.5, 1.23456789012345),
+        (
+            "date",
+            date(2026, 1, 1),
+            "timestamp",
+            MOMENT.replace(hour=0, minute=0, second=0, microsecond=0),
+            MOMENT,
+        ),
+        ("boolean", True, "int", 1, 5),
+    ],
+)
+@pytest.mark.parametrize("mode", ["append", "merge", "scd2"])
+def test_a_value_that_the_type_of_its_column_would_change_is_refused(
+    warehouse: Bench, mode: str, type_: str, value: Any, other: str, same: Any, changed: Any
+) -> None:
+    where, how = warehouse.table(), {"mode": mode, "keys": ("id",), "watermark": "at"}
+    schema = {"id": "int", "at": "timestamp", "v": type_}
+    warehouse.load(where, [(1, MOMENT, value)], schema, **how)
+    schema["v"] = other
+    with pytest.raises(LoadRefused, match="could not be loaded") as refused:
+        warehouse.load(where, [(2, MOMENT, same), (3, MOMENT, changed)], schema, **how)
+    assert refused.value.hint
+    if (warehouse.kind, type_) != ("duckdb", "boolean") and type_ == "boolean":
+        return  # no other warehouse makes a boolean of a number
+    assert "1 row has a value in 'v'" in str(refused.value)
+    warehouse.load(where, [(2, MOMENT, same), (4, MOMENT, None)], schema, **how)
+    assert Counter(warehouse.rows(where, "id")) == Counter([(1,), (2,), (4,)])
+    assert warehouse.leftovers() == []
+
+
+def test_a_text_in_a_column_of_another_type_keeps_its_value(duckdb: Bench) -> None:
+    where = duckdb.table()
+    duckdb.load(where, [(Decimal("1.50"), date(2026, 1, 1))], {"n": "decimal(12,2)", "d": "date"})
+    texts = {"n": "string", "d": "string"}
+    for wrong in (("0.125", "2026-01-02"), ("0.12", "2026-01-02T13:00:00")):
+        with pytest.raises(LoadRefused, match="1 row has a value"):
+            duckdb.load(where, [wrong], texts)
+    duckdb.load(where, [("12.5", "2026-01-02")], texts)
+    assert len(duckdb.rows(where)) == 2
+
+
 def test_times_are_refused_where_copy_cannot_load_them(warehouse: Bench) -> None:
     where, rows, schema = warehouse.table(), [(time(9, 30),)], {"c": "time(6)"}
     if warehouse.kind == "redshift":

@@ -46,7 +46,7 @@ def test_all_micro_batches_are_published_at_once(warehouse: Bench, mode: str) ->
     before = [] if mode == "overwrite" else [(100, "before")]
     assert sorted(warehouse.rows(load.location)) == sorted([*ROWS, *before])
     assert (done.rows, seen) == (7, [1, 1])
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
     # The ledger knows it, so a second time nothing is loaded.
     assert warehouse.warehouse.load(load, nowhere) == done
 
@@ -57,10 +57,10 @@ def test_a_load_broken_off_between_micro_batches_is_cleaned_and_given_up(warehou
         warehouse.warehouse.load(load, nowhere)
     assert (warehouse.rows(load.location), seen) == ([(100, "before")], [1])
     warehouse.warehouse.clean(load.location, load.stage_run_id)
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
     with pytest.raises(LoadGivenUp):
         warehouse.warehouse.load(replace(load, groups=None), nowhere)
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []
 
 
 def test_a_load_that_another_process_cleaned_publishes_nothing(warehouse: Bench) -> None:
@@ -76,4 +76,4 @@ def test_a_load_that_another_process_cleaned_publishes_nothing(warehouse: Bench)
         warehouse.warehouse.load(replace(load, groups=cleaned), nowhere)
     assert isinstance(refused.value, LoadGivenUp | LoadRefused)
     assert warehouse.rows(load.location) == [(100, "before")]
-    assert warehouse.litter() == []
+    assert warehouse.leftovers() == []

@@ -48,6 +48,42 @@ def in_utc(row: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.parametrize("kind", ["duckdb", "postgres"])
+def test_a_new_field_of_a_struct_makes_no_version_where_it_is_null(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    bench: Bench = request.getfixturevalue(kind)
+    where, how = bench.table(), {"mode": "scd2", "keys": ("id",), "watermark": "at"}
+    schema = {"id": "bigint", "at": "timestamp_ntz", "v": ""}
+
+    def load(at: datetime, type_: str, *values: Any) -> None:
+        rows = [(number, at, value) for number, value in enumerate(values)]
+        bench.load(where, rows, {**schema, "v": type_}, **how)
+
+    load(MORNING, "struct<x:string>", {"x": 'a,}"\\'}, {"x": "a,}"}, {"x": None}, {"x": "b"})
+    longer = [{"y": None, "x": 'a,}"\\', "z": None}, {"y": None, "x": "a}", "z": None}]
+    longer += [{"y": None, "x": None, "z": None}, {"y": None, "x": "b", "z": "new"}]
+    load(NOON, "struct<y:string,x:string,z:string>", *longer)
+    versions = Counter(bench.rows(where, "id", "_is_current"))
+    assert versions == {(n, c): 1 for n in range(4) for c in (True, False)}
+    current = {
+        row[0] for row in bench.rows(where, "id", "at", "_is_current") if row[1:] == (NOON, True)
+    }
+    assert current == {1, 3}
+
+
+@pytest.mark.parametrize("kind", ["duckdb", "postgres"])
+def test_an_entry_of_a_map_that_is_null_is_a_change(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    bench: Bench = request.getfixturevalue(kind)
+    where, how = bench.table(), {"mode": "scd2", "keys": ("id",), "watermark": "at"}
+    schema = {"id": "bigint", "at": "timestamp_ntz", "v": "map<string,int>"}
+    bench.load(where, [(1, MORNING, [("a", 1)])], schema, **how)
+    bench.load(where, [(1, NOON, [("a", 1), ("b", None)])], schema, **how)
+    assert Counter(bench.rows(where, "at", "_is_current")) == {(MORNING, False): 1, (NOON, True): 1}
+
+
 def test_append_adds_rows(warehouse: Bench) -> None:
     where = warehouse.table()
     first, second = [(1, "a", NOON, 1), (1, "a", NOON, 1)], [(2, None, None, None)]

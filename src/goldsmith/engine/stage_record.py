@@ -19,6 +19,7 @@ from goldsmith.planning.definition import definition_of
 from goldsmith.planning.increments import DEDUPLICATES
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.missing_sources import SOURCES_MISSING
+from goldsmith.planning.provenance import compares_files
 from goldsmith.planning.routes import route_of
 
 
@@ -69,9 +70,7 @@ def start(
         liveness.SUPERSEDES: liveness.supersedes(attempt, selection),
         SOURCES_MISSING: list(selection.missing),
         liveness.FORMER_PATHS: selection.former,
-        DEDUPLICATES: bool(
-            attempt.adjust.deduplicate or attempt.context.stage.options.get("deduplicate")
-        ),
+        DEDUPLICATES: bool(attempt.adjust.deduplicate or compares_files(attempt.context)),
     }
     if attempt.run_options.window is not None:
         facts["window"] = str(attempt.run_options.window)

@@ -18,12 +18,13 @@ from goldsmith.planning.lake import history
 from goldsmith.planning.ledgers import LedgerMatch, Ledgers
 from goldsmith.planning.locations import folder
 from goldsmith.planning.observed import SeenFiles, SeenInput, SeenTable, SeenWarehouseTable
+from goldsmith.planning.provenance import compares_files
 from goldsmith.planning.stage_context import Dataset, StageContext
 from goldsmith.storage.file_content import is_etag_of, same_content
 from goldsmith.storage.files import ListedFile, list_files
 from goldsmith.storage.storage import Storage
 
-#: The key in `stage_runs.facts` of a stage run that kept one row of each key it read.
+#: The key in `stage_runs.facts` of a stage run that compared rows of all the files it read.
 DEDUPLICATES = "deduplicates"
 
 # These queries run for every stage of every run, so each is built once.
@@ -196,54 +197,50 @@ class Increments:
 
     def known_files(self, context: StageContext, dataset: Dataset) -> Mapping[str, tuple[int, str]]:
         """The files that published runs of the stage read: path to size and etag at that time."""
-        match = self.ledger(context)
-        known = self._files_of(match.ledger_id, dataset)
-        if match.ledger is None or any(self._is_below(path, dataset) for path in known):
-            return known
-        return {
-            **known,
-            **{now: seen for now, (_was, seen) in self._former(context, dataset).items()},
-        }
+        return {now: seen for now, (_was, seen) in self._loaded(context, dataset).items()}
 
     def former_paths(self, context: StageContext, dataset: Dataset) -> Mapping[str, str]:
         """Path now to path in the ledger, for files whose spelling changed since they were read."""
         return {
-            now: was for now, (was, _seen) in self._former(context, dataset).items() if now != was
+            now: was for now, (was, _seen) in self._loaded(context, dataset).items() if now != was
         }
 
-    def _former(
+    def _loaded(
         self, context: StageContext, dataset: Dataset
     ) -> Mapping[str, tuple[str, tuple[int, str]]]:
-        """The ledger's files of a source whose id or path spelling changed since they were read.
+        """Path now to path, size and etag in the ledger, for every file of a source.
 
-        Path now to path, size and etag in the ledger.
+        A source whose id or path spelling changed keeps the files it had before.
         """
-        inputs = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
+        others = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
         base, prefix = (dataset.location or "").rstrip("/"), folder(dataset.location or "")
         rows = _FILES_OF_LEDGER.glance(
             self._catalog.engine, {"consumer": self.ledger(context).ledger_id}
         )
         found: dict[str, tuple[str, tuple[int, str]]] = {}
         for name, path, size, etag in rows:
-            same = folder(path)
-            if name not in inputs and (same == prefix or same.startswith(f"{prefix}/")):
-                found[base + same[len(prefix) :]] = path, (size, etag or "")
+            if name in others:
+                continue
+            now = path if _is_below(path, base) else None
+            if now is None and _is_below(same := folder(path), prefix):
+                now = base + same[len(prefix) :]
+            if now is None and name == dataset.dataset_id:
+                now = path  # of an earlier location of the source
+            if now is not None:
+                found[now] = path, (size, etag or "")
         return found
-
-    @staticmethod
-    def _is_below(path: str, dataset: Dataset) -> bool:
-        base = (dataset.location or "").rstrip("/")
-        return path == base or path.startswith(f"{base}/")
 
     def compared_with(
         self, context: StageContext, dataset: Dataset, paths: Collection[str]
     ) -> set[str]:
-        """Other files that were deduplicated together with these files.
+        """Other files whose rows were compared with those of these files.
 
-        Those are the files of the same load, if the load kept one row of each key.
+        Those are the files of the same load, if the load kept one row of each key, or the stage's
+        SQL has a window or a limit.
         """
         mine = {"consumer": self.ledger(context).ledger_id}
         look_ups = {input_.dataset_id for input_ in context.inputs} - {dataset.dataset_id}
+        always = compares_files(context)
         loads: dict[str, str] = {}
         deduplicates: dict[str, bool] = {}
         for name, path, stage_run_id, facts in _LOADS_OF_FILES.glance(self._catalog.engine, mine):
@@ -252,7 +249,6 @@ class Increments:
             loads[path] = stage_run_id
             if stage_run_id not in deduplicates:
                 run_facts = json.loads(facts) if isinstance(facts, str) else facts or {}
-                always = context.stage.options.get("deduplicate")
                 deduplicates[stage_run_id] = bool(always or run_facts.get(DEDUPLICATES))
         concerned = {loads[path] for path in paths if path in loads and deduplicates[loads[path]]}
         return {path for path, load in loads.items() if load in concerned} - set(paths)
@@ -290,6 +286,10 @@ class Increments:
         mine = {"consumer": self.ledger(context).ledger_id, "dataset": dataset.dataset_id}
         found = _READ_UP_TO.glance(self._catalog.engine, mine)
         return found[0][0] if found else None
+
+
+def _is_below(path: str, base: str) -> bool:
+    return path == base or path.startswith(f"{base}/")
 
 
 def _pair_key(file: ListedFile, noted: str) -> tuple[str, str, str]:

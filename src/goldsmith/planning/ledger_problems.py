@@ -47,11 +47,15 @@ class TableMoved(GoldsmithError):
 
     @property
     def hint(self) -> str:
-        return (
+        moves = (
             f"`goldsmith datasets move {self.target} {self.target}` takes the rows along; "
-            f"`goldsmith run stage:{self.stage} --full-refresh` loads everything again; or give the"
-            " stage its old layer, or the target its old location. A stage without `layer` gets it"
-            " from its name or number."
+            if self.old.startswith("lake.") == self.new.startswith("lake.")
+            else ""  # no rows move between the lake and a warehouse
+        )
+        return (
+            f"{moves}`goldsmith run stage:{self.stage} --full-refresh` loads everything again; or"
+            " give the stage its old layer, or the target its old type and location. A stage"
+            " without `layer` gets it from its name or number."
         )
 
 

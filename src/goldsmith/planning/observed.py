@@ -27,7 +27,7 @@ class SeenFiles:
     new: Sequence[ListedFile] = ()
     #: Rewritten files whose path was spelled differently: path now to path in the ledger.
     former: Mapping[str, str] = field(default_factory=dict)
-    #: Other files that were deduplicated together with rewritten ones.
+    #: Other files whose rows were compared with those of rewritten ones.
     deduplicated: frozenset[str] = frozenset()
     #: A sentence if there is no file and never was one.
     missing: str | None = None
@@ -70,7 +70,7 @@ class SeenWindow:
 
     #: The files of the first input.
     listed: Sequence[ListedFile] = ()
-    #: Files outside the window that were deduplicated together with files in it.
+    #: Files outside the window whose rows were compared with those of files in it.
     deduplicated: frozenset[str] = frozenset()
     #: None: the table does not exist yet.
     input_columns: Collection[str] | None = None

@@ -78,6 +78,20 @@ def keeps_source_file(context: StageContext) -> bool:
     return found is Provenance.KEPT or (is_bronze and found is Provenance.LEFT_OUT)
 
 
+def compares_files(context: StageContext) -> bool:
+    """A row the stage keeps can depend on rows of other files that are read with its own."""
+    if context.stage.options.get("deduplicate"):
+        return True
+    if context.resolved.sql is None:
+        return False
+    query, _writes = query_of(statement_of(context.resolved.sql, context.resolved.dialect))
+    return any(
+        isinstance(node, exp.Limit | exp.Fetch)
+        or (isinstance(node, exp.Window) and not _is_within_a_file(node))
+        for node in query.walk()
+    )
+
+
 def provenance_of(query: exp.Query, dataset: str) -> Provenance:
     """Whether the result rows of a query name their source file in an input."""
     found = _of_query(query, _Wanted(dataset, SOURCE_FILE), {})
@@ -284,6 +298,11 @@ def _own(query: exp.Select) -> Iterator[exp.Expr]:
     having = query.args.get("having")
     for root in (*query.expressions, *([having] if having is not None else [])):
         yield from root.walk(prune=lambda node: isinstance(node, exp.Query))
+
+
+def _is_within_a_file(window: exp.Window) -> bool:
+    parts = window.args.get("partition_by") or []
+    return any(isinstance(part, exp.Column) and part.name.lower() == SOURCE_FILE for part in parts)
 
 
 def _aggregates(query: exp.Select) -> bool:

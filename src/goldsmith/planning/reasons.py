@@ -46,7 +46,7 @@ _SENTENCES = {
     ReasonCode.NEW_FILES: "{dataset}: {files} ({megabytes:,.2f} MB)",
     ReasonCode.REWRITTEN_FILES: "{dataset}: {files} rewritten since loaded",
     ReasonCode.DEDUPLICATED_FILES: (
-        "{dataset}: {files} read again, deduplicated together with a rewritten file"
+        "{dataset}: {files} read again, whose rows were compared with those of a rewritten file"
     ),
     ReasonCode.NEVER_READ: "{dataset}: never read; its newest snapshot is {until}",
     ReasonCode.NEW_SNAPSHOTS: "{dataset}: snapshots after {since} up to {until}",

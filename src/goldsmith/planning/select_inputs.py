@@ -21,6 +21,7 @@ from goldsmith.planning.input_selection import Consumed, InputRead, InputSelecti
 from goldsmith.planning.lake import TableChange
 from goldsmith.planning.ledgers import replaces_all
 from goldsmith.planning.observed import Observed, SeenFiles, SeenTable, UnnamedRows
+from goldsmith.planning.provenance import compares_files
 from goldsmith.planning.reasons import ReadReason, ReasonCode, reason
 from goldsmith.planning.resolved_stage import keeps_rows
 from goldsmith.planning.rewritten_files import FileRewritten, refuse_unless_found
@@ -176,7 +177,7 @@ def _reasons(
 def _deduplicated(
     context: StageContext, item: SeenFiles, changed: Collection[str]
 ) -> list[ListedFile]:
-    """Unchanged files to read again: their rows were deduplicated with rows of changed files.
+    """Unchanged files to read again: their rows were compared with rows of changed files.
 
     Raises if such a file is gone, because its rows cannot be read again.
     """
@@ -184,7 +185,7 @@ def _deduplicated(
     found = [file for file in item.listed if file.path in paths]
     if gone := sorted(paths - {file.path for file in found}):
         why = (
-            f"its rows and those of {gone[0]} were compared to drop repeats, and {gone[0]} is gone"
+            f"its rows and those of {gone[0]} were compared with each other, and {gone[0]} is gone"
         )
         target = str(context.stage.target_id)
         raise FileRewritten(target=target, files=tuple(changed), reason=why)
@@ -294,8 +295,8 @@ def limit_files(
     found = selection.consumed.files.get(first)
     if found is None:
         return selection
-    if selection.rewritten and context.stage.options.get("deduplicate"):
-        return selection  # deduplication needs the rows of all files
+    if selection.rewritten and compares_files(context):
+        return selection  # rows of all these files are compared
     part = sorted(found, key=lambda file: (file.modified_at, file.path))[:most]
     left_out = {file.path for file in found} - {file.path for file in part}
     counted_input = selection.counted_input

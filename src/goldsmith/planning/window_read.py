@@ -81,7 +81,7 @@ def read_window(context: StageContext, window: Window, seen: SeenWindow) -> Wind
             raise _refused(context, reason)
         if appends and seen.deduplicated:
             outside = min(seen.deduplicated)
-            reason = f"rows of {outside}, outside the window, were compared to drop repeats"
+            reason = f"rows of {outside}, outside the window, were compared with those of its files"
             raise _refused(context, reason)
         return WindowRead(
             dataset_id=first.dataset_id,

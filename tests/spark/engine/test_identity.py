@@ -40,6 +40,18 @@ def test_a_pipeline_that_is_renamed_goes_on_where_it_was(shop: Bench) -> None:
     assert ids(shop, "bronze") == ids(shop, "silver") == gold(shop) == [1, 2, 3]
 
 
+def test_a_source_that_is_renamed_goes_on_where_it_was_in_every_later_run(shop: Bench) -> None:
+    shop.sql("UPDATE sources SET source_id = 'new_@' WHERE source_id = 'raw_@'")
+    shop.sql("UPDATE sources SET s3_path = 's3a://raw//@' WHERE source_id = 'new_@'")
+    shop.sql("UPDATE stages SET source_id = 'new_@' WHERE source_id = 'raw_@'")
+    shop.bring("b.json", {"id": 3})
+    statuses(shop.run("stage:@-1"), "succeeded")
+    statuses(shop.run("stage:@-1"), "skipped")
+    shop.bring("a.json", {"id": 4})
+    statuses(shop.run(), "succeeded")
+    assert ids(shop, "bronze") == ids(shop, "silver") == gold(shop) == [3, 4]
+
+
 def swap(bench: Bench, first: int, second: int) -> None:
     for before, after in ((first, 99), (second, first), (99, second)):
         bench.sql(

@@ -166,6 +166,25 @@ def test_rows_loaded_before_the_file_was_selected_are_not_doubled(bench: Bench, 
     assert rows(bench, layer) == [(1, 10), (2, 20)]
 
 
+@pytest.mark.parametrize("layer", ["bronze", "gold"])
+def test_a_row_that_lost_to_one_of_a_rewritten_file_comes_back(bench: Bench, layer: str) -> None:
+    number = "ROW_NUMBER() OVER (PARTITION BY id ORDER BY amount)"
+    numbered = f"SELECT *, {number} AS n FROM raw_@"
+    bench.apply(stage(layer, f"SELECT * EXCEPT (n) FROM ({numbered}) WHERE n = 1"))
+    bench.bring("a.jsonl", row(1, 10), row(2, 20))
+    lost = bench.bring("b.jsonl", row(1, 11))
+    bench.run()
+    bench.bring("a.jsonl", row(2, 20))
+    done = bench.run()[1]
+
+    assert done.status == "succeeded", done.error_message
+    assert rows(bench, layer) == [(1, 11), (2, 20)]
+    lost.unlink()
+    bench.bring("a.jsonl", row(1, 12))
+    assert bench.run()[1].error_code == "FileRewritten"
+    assert rows(bench, layer) == [(1, 11), (2, 20)]
+
+
 def test_two_stages_that_append_rows_of_one_file_do_not_delete_each_others(bench: Bench) -> None:
     bench.apply(stage("bronze", "SELECT id, amount FROM raw_@ WHERE id = 1"))
     bench.apply(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -146,6 +147,38 @@ def test_a_later_stage_over_files_does_not_take_their_column_for_bronzes(
     bench.apply(BRONZE.replace('"bronze_@"}\n', f'"bronze_@", layer: {layer}}}\n', 1))
     bench.bring("a.jsonl", {"id": 1, "_run_id": "theirs"})
     assert bench.run()[1].error_code == "ReservedColumn"
+
+
+@pytest.mark.parametrize("layer", ["bronze", "silver"])
+def test_the_source_file_of_a_table_of_somebody_else_is_not_taken_for_ours(
+    bench: Bench, layer: str
+) -> None:
+    file = Path(bench.runtime.settings.warehouses["duckdb"].path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(file)) as connection:
+        connection.sql(f"CREATE TABLE theirs_{bench.tag} AS SELECT 1 AS id, 'x' AS _source_file")
+    bench.apply(
+        f"""
+pipelines: [{{pipeline_id: "@"}}]
+targets:
+  - {{target_id: "theirs_@", location: "theirs_@", type: duckdb}}
+  - {{target_id: "{layer}_@", location: "s3://lake/{layer}/@/", type: s3}}
+stages:
+  - {{pipeline_id: "@", stage_order: 1, source_id: "theirs_@", target_id: "{layer}_@",
+     layer: {layer}, write_mode: overwrite}}
+"""
+    )
+    done = bench.run()[1]
+    assert (done.status, done.error_code) == ("failed", "ReservedColumn")
+    bench.apply(
+        f"""
+stages:
+  - {{pipeline_id: "@", stage_order: 1, source_id: "theirs_@", target_id: "{layer}_@",
+     layer: {layer}, write_mode: overwrite, options: {{rename: {{_source_file: file}}}}}}
+"""
+    )
+    assert bench.run()[1].status == "succeeded"
+    assert bench.rows(layer, "id", "file") == [(1, "x")]
 
 
 def test_what_bronze_added_passes_through_later_stages(bench: Bench) -> None:

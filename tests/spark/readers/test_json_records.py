@@ -36,6 +36,23 @@ def test_json_records_that_cannot_be_parsed_are_kept(drop: Drop) -> None:
     ]
 
 
+@pytest.mark.parametrize("shape", ["json", "jsonl"])
+def test_a_field_without_a_name_is_not_lost(drop: Drop, shape: str) -> None:
+    lines = [
+        '{"id": 1, "v": "{\\"\\":1}", "w": ["", ""]}',
+        '{"id": 2, "": 5}',
+        '{"id": 3, "s": {"x": [{ "" : 5}]}}',
+    ]
+    for number, line in enumerate(lines):
+        drop.put(f"{number}.{shape}", line)
+    read = drop.read()
+    assert plain(read.rows, "id", "v", "w") == [(1, '{"":1}', ["", ""])]
+    assert set(plain(read.malformed, "_reason")) == {
+        "it has a field without a name, which no inferred column holds"
+    }
+    assert plain(drop.read("id BIGINT").rows, "id") == [1, 2, 3]
+
+
 def test_files_of_nothing_but_garbage_are_all_malformed(drop: Drop) -> None:
     drop.put("a.jsonl", "one\ntwo\n")
     read = drop.read()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from goldsmith.planning.provenance import (
+    compares_files,
     keeps_source_file,
     keeps_time,
     provenance_of,
@@ -129,6 +130,26 @@ def test_a_time_finds_the_rows_of_a_window_only_where_no_sql_changes_it(
     sql: str | None, kept: bool
 ) -> None:
     assert keeps_time(stage_of(sql), "at") is kept
+
+
+@pytest.mark.parametrize(
+    ("sql", "compares"),
+    [
+        (None, False),
+        ("SELECT * FROM raw WHERE id > 1", False),
+        ("SELECT _source_file, MAX(id) AS id FROM raw GROUP BY _source_file", False),
+        ("SELECT *, ROW_NUMBER() OVER (PARTITION BY r._source_file ORDER BY id) AS n FROM raw r",
+         False),
+        ("SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY at) AS n FROM raw", True),
+        ("SELECT *, LAG(id) OVER w AS n FROM raw WINDOW w AS (ORDER BY at)", True),
+        ("WITH c AS (SELECT * FROM raw ORDER BY id LIMIT 5) SELECT * FROM c", True),
+    ],
+)  # fmt: skip
+def test_rows_of_several_files_are_compared_by_a_window_or_a_limit(
+    sql: str | None, compares: bool
+) -> None:
+    assert compares_files(stage_of(sql)) is compares
+    assert compares_files(stage_of(sql, deduplicate={"keys": ["id"], "newest_by": "at"}))
 
 
 def test_options_that_make_the_column_anew_change_it() -> None:

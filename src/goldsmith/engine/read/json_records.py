@@ -39,6 +39,9 @@ _HALF = (
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
 _HALF_REASON = literal("it has half of a surrogate pair (\\ud800 … \\udfff), which is no character")
+#: Java regular expression for a field whose name is the empty text.
+_NAMELESS = r'[{,]\s*+""\s*+:'
+_NAMELESS_REASON = literal("it has a field without a name, which no inferred column holds")
 #: SQL for the text of a malformed record, made valid UTF-8 so that other programs can read it.
 _KEPT = (
     "CASE WHEN record IS NULL"
@@ -184,6 +187,7 @@ def _wrapped(
     broken |= F.expr(f"{_TWICE} OR {_misspelt(own)}")
     # The parser would replace invalid bytes by U+FFFD.
     broken |= ~F.expr(_is_text(reading)) | _has_half(text)
+    broken |= F.expr(_is_nameless(reading))
     lost = _lost(own, many, spark_options)
     if nested:
         odd = json_keys.odd(F.col("wrapped"), _MANY, own, spark_options)
@@ -292,6 +296,7 @@ def _reason(reading: Reading, schema: StructType, *, whole: bool) -> str:
         f" WHEN NOT {_is_text(reading)} THEN {no_text}"
         f" WHEN contains(text, {literal(chr(92) + 'u')}) AND text RLIKE {literal(_HALF)}"
         f" THEN {_HALF_REASON}"
+        f" WHEN {_is_nameless(reading)} THEN {_NAMELESS_REASON}"
         f" WHEN {_TWICE} THEN {_TWICE_REASON}"
         f" WHEN {_misspelt(schema)} THEN {_misspelt_reason(schema)}"
         f" WHEN broken AND parsed.{CORRUPT} IS NULL THEN {crowded}"
@@ -330,6 +335,13 @@ def text_of(reading: Reading) -> Column:
         # The text reader does not decode the bytes.
         value = F.decode(value.cast("binary"), encoding_name(reading))
     return F.when(value.startswith("\ufeff"), F.substr(value, F.lit(2))).otherwise(value)
+
+
+def _is_nameless(reading: Reading) -> str:
+    """SQL for whether a text has a field that Spark's inference leaves out in silence."""
+    if reading.source.declared_schema or reading.source.schema_arn:
+        return "false"  # a declared schema leaves out what it does not list
+    return f"(contains(text, '\"\"') AND text RLIKE {literal(_NAMELESS)})"
 
 
 def _is_text(reading: Reading) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from goldsmith.catalog.pipelines import Stage
 from goldsmith.checks.free_names import PREFIX
 from goldsmith.errors import GoldsmithError
+from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.resolved_stage import (
     BRONZE_COLUMNS,
     is_lake,
@@ -114,6 +115,7 @@ def refuse_reserved(
             dataset
             for dataset in context.inputs
             if column in _lower(inputs[dataset.dataset_id].columns)
+            and not (column == _SOURCE_FILE and dataset_kind(dataset) == "files")
         ]
         return all(any(by(writer) for writer in d.writers) for d in holders) if holders else None
 
@@ -121,6 +123,9 @@ def refuse_reserved(
         taken_by, lower = None, column.lower()
         if lower.startswith(PREFIX):
             taken_by = "begins like those of Goldsmith's own columns"
+        elif lower == _SOURCE_FILE:
+            if written(lower, lambda writer: True) is False:
+                taken_by = "bronze gives to a column of its own"
         elif lower in (_INGESTED_AT, _RUN_ID):
             ours = written(lower, lambda writer: not is_bronze or layer_of(writer) == "bronze")
             if not ours and (is_bronze or ours is False):

@@ -80,8 +80,13 @@ class WarehouseDialect(ABC):
         """The type of a column in the staging table, and SQL that gives its value from there."""
         return self.type_of(column, type_), value
 
-    def comparable(self, nested: str) -> str:
-        """SQL for a nested value that `=` can compare."""
+    def comparable(self, nested: str, *, has_map: bool) -> str:
+        """SQL for a nested value that `=` can compare.
+
+        Without maps, a field that is NULL is as good as a field that is not there: rows from
+        before a field was added to a struct do not have it.
+        """
+        del has_map
         return nested
 
     def layout(self, landing: Landing, *, sorted_too: bool) -> str:

@@ -101,6 +101,8 @@ class WarehouseColumn:
     #: SQL for its value, over a row of the staging table.
     value: str
     is_nested: bool = False
+    #: A part of it is a map or a VARIANT: there a NULL is not the same as no entry.
+    has_map: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -177,5 +179,10 @@ def _column(
     found = staging.dialect.type_of(given, type_)
     staged, value = staging.dialect.staged_type(given, type_, staging.column(warehouse_name))
     return WarehouseColumn(
-        name=warehouse_name, type=found, staged_type=staged, value=value, is_nested=is_nested(type_)
+        name=warehouse_name,
+        type=found,
+        staged_type=staged,
+        value=value,
+        is_nested=is_nested(type_),
+        has_map="map<" in type_ or "variant" in type_,
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from goldsmith.catalog.write_modes import WRITE_MODES
 from goldsmith.engine.warehouses import statements
+from goldsmith.engine.warehouses.exact_values import refuse_changed
 from goldsmith.engine.warehouses.landing import Landing, WarehouseTable
 from goldsmith.engine.warehouses.warehouse import Fenced, Load, Loaded, LoadRefused
 from goldsmith.engine.warehouses.warehouse_write import Session, WarehouseWrite
@@ -157,7 +158,7 @@ def publish(session: Session, load: Load, landing: Landing, reach: Callable[[str
     seen = session.run(statements.highest_token(session.dialect), load.location)[0][0]
     if seen is not None and seen > load.token:
         raise Fenced(location=load.location, token=load.token, seen=int(seen))
-    table_columns = _make_target(session, landing)
+    table_columns = _make_target(session, landing, load.location)
     now = session.dialect.table_id(session.run, landing.target)
     if load.table_id is not None and is_other_table(load.table_id, now):
         raise TableReplaced(location=load.location)
@@ -220,13 +221,14 @@ def _make_schema(session: Session, table: WarehouseTable) -> None:
         session.run(statements.create_schema(table))
 
 
-def _make_target(session: Session, landing: Landing) -> list[str]:
+def _make_target(session: Session, landing: Landing, location: str) -> list[str]:
     """Create the target or add missing columns; return its column names in order."""
     table_columns = columns(session, landing.target)
     if table_columns is None:
         _make_schema(session, landing.target)
         session.run(statements.create_target(landing))
         return [column.name for column in landing.columns]
+    refuse_changed(session.run, landing, table_columns, location)
     # DuckDB ignores the case of names; elsewhere the landing has the table's spelling.
     known = {name.lower() for name in table_columns}
     added = [column for column in landing.columns if column.name.lower() not in known]

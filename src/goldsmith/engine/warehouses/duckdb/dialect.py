@@ -14,6 +14,9 @@ from goldsmith.engine.names import literal
 from goldsmith.engine.warehouses.dialect import Run, WarehouseDialect
 from goldsmith.engine.warehouses.landing import WarehouseTable
 
+#: The fields of a JSON object that are null: after another field, and as the first one.
+_NULL_FIELDS = r'(?:,"(?:[^"\\]|\\.)*":null)+([,}])'
+_FIRST_IS_NULL = r'\{"(?:[^"\\]|\\.)*":null,?'
 _TABLE_ID = re.compile(r"goldsmith-table:[0-9a-f]{32}")
 
 
@@ -49,6 +52,14 @@ class DuckDBDialect(WarehouseDialect):
     def text_of(self, length: int) -> str:
         del length
         return "VARCHAR"
+
+    def comparable(self, nested: str, *, has_map: bool) -> str:
+        if has_map:
+            return nested
+        text = f"CAST({nested} AS VARCHAR)"
+        for fields, rest in ((_NULL_FIELDS, r"\1"), (_FIRST_IS_NULL, "{")):
+            text = f"regexp_replace({text}, {literal(fields, self.name)}, '{rest}', 'g')"
+        return text
 
     @property
     def columns_of(self) -> str:

@@ -39,6 +39,9 @@ class PostgresDialect(ServerDialect):
     # A staging table need not survive a crash of the server.
     creates_staging = "CREATE UNLOGGED TABLE"
 
+    def comparable(self, nested: str, *, has_map: bool) -> str:
+        return nested if has_map else f"jsonb_strip_nulls({nested})"
+
     def move_to_schema(self, old: WarehouseTable, new: WarehouseTable) -> Iterator[str]:
         yield f"ALTER TABLE {old.sql} SET SCHEMA {name(str(new.schema), dialect=self.name)}"
         if old.table != new.table:

@@ -238,7 +238,7 @@ def _unchanged(landing: Landing, in_order: str) -> str:
             continue
         now = statements.quoted(landing, column.name)
         if column.is_nested:
-            now = landing.dialect.comparable(now)
+            now = landing.dialect.comparable(now, has_map=column.has_map)
         before = f"LAG({now}) OVER ({in_order})"
         conditions += f" AND ({now} = {before} OR ({now} IS NULL AND {before} IS NULL))"
     return conditions
