@@ -74,7 +74,7 @@ def prepare_write(
     context, stage, resolved = attempt.context, attempt.context.stage, attempt.context.resolved
     target = str(stage.target_id)
     if resolved.write_mode == "scd2":
-        rows = with_validity(rows, stage.watermark_column, attempt.at)
+        rows = with_validity(rows, stage.watermark_column, attempt.loaded_at or attempt.at)
     before = destination.schema(rows)
     dropped = apply_overrides.repeats(rows, attempt)
     fitted = fit(rows, before, resolved.schema_policy, target=target, discard=dropped)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from goldsmith.engine import apply_overrides, faults, ledger, stage_record
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit.check_context import scratch_of
+from goldsmith.engine.load_time import with_load_time
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.read import replay
 from goldsmith.engine.read.checksums import refuse_changed_files
@@ -49,6 +50,7 @@ def run_stage(
     `planned` is what the plan had selected, if it did.
     """
     settle_dead(attempt, resources)
+    attempt = with_load_time(attempt, resources, held_lease)
     # 1 Resolve: the same decision as the plan's, now under the lease.
     selection = _resolve(attempt, resources, planned)
     if not selection.runs:
@@ -68,7 +70,7 @@ def run_stage(
             pre_check(spark, attempt, resources, found, selection)
         # 4 Shape: the stage's SQL and transforms.
         with step(attempt, resources, "shape", if_it_fails=True, ends="shaped"):
-            run = Shape(run_id=attempt.run_id, at=attempt.at)
+            run = Shape(run_id=attempt.run_id, at=attempt.loaded_at or attempt.at)
             rows = shape(spark, attempt.context, found.rows, run)
         # 5 Stage: write where no reader looks, evaluate checks in the same pass.
         with step(attempt, resources, "shape", "write"):
@@ -81,6 +83,7 @@ def run_stage(
 def replay_stage(attempt: Attempt, resources: WorkerResources, held_lease: HeldLease) -> StageRun:
     """Send fixed rows of the quarantine through the stage again, instead of its input."""
     settle_dead(attempt, resources)
+    attempt = with_load_time(attempt, resources, held_lease)
     selection = _resolve(attempt, resources, None)
     with _session(attempt, resources) as spark:
         destination = _destination(spark, attempt, resources)
