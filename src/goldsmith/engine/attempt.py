@@ -62,6 +62,8 @@ class Attempt:
     attempt: int
     run_options: RunOptions
     at: datetime
+    #: The time that its rows get; later than that of every earlier load of the target.
+    loaded_at: datetime | None = None
     #: What this attempt does differently because an earlier one failed.
     adjust: RetryOverrides = field(default_factory=RetryOverrides)
     #: Cancels the attempt: a stop, its time limit, an unreachable catalog.

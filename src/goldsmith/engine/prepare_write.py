@@ -74,7 +74,9 @@ def prepare_write(
     context, stage, resolved = attempt.context, attempt.context.stage, attempt.context.resolved
     target = str(stage.target_id)
     if resolved.mode.add_columns is not None:
-        rows = resolved.mode.add_columns(rows, stage.watermark_column, attempt.at)
+        rows = resolved.mode.add_columns(
+            rows, stage.watermark_column, attempt.loaded_at or attempt.at
+        )
     before = destination.schema(rows)
     dropped = apply_overrides.repeats(rows, attempt)
     fitted = fit(rows, before, resolved.schema_policy, target=target, discard=dropped)

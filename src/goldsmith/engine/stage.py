@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from goldsmith.engine import apply_overrides, faults, ledger, stage_record
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.audit.check_context import scratch_of
+from goldsmith.engine.load_time import with_load_time
 from goldsmith.engine.pace.stage_pace import StagePace
 from goldsmith.engine.publish.leases import HeldLease
 from goldsmith.engine.read import replay
@@ -54,6 +55,7 @@ def run_stage(
     selection = _resolve(attempt, resources, planned)
     if not selection.runs:
         return stage_record.skip(attempt, resources, selection)  # without starting Spark
+    attempt = with_load_time(attempt, resources, held_lease)
     with ExitStack() as slots, _session(attempt, resources) as spark:
         destination = _destination(spark, attempt, resources)
         with step(attempt, resources, ends="started"):
@@ -70,7 +72,7 @@ def run_stage(
             pre_check(spark, attempt, resources, found, selection)
         # 4 Shape: the stage's SQL and transforms.
         with step(attempt, resources, "shape", if_it_fails=True, ends="shaped"):
-            run = Shape(run_id=attempt.run_id, at=attempt.at)
+            run = Shape(run_id=attempt.run_id, at=attempt.loaded_at or attempt.at)
             rows = shape(spark, attempt.context, found.rows, run)
         # 5 Stage: write where no reader looks, evaluate checks in the same pass.
         with step(attempt, resources, "shape", "write"):
@@ -83,6 +85,7 @@ def run_stage(
 def replay_stage(attempt: Attempt, resources: WorkerResources, held_lease: HeldLease) -> StageRun:
     """Send fixed rows of the quarantine through the stage again, instead of its input."""
     settle_dead(attempt, resources)
+    attempt = with_load_time(attempt, resources, held_lease)
     selection = _resolve(attempt, resources, None)
     with ExitStack() as slots, _session(attempt, resources) as spark:
         destination = _destination(spark, attempt, resources)

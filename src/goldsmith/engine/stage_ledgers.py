@@ -8,7 +8,13 @@ from typing import Any
 import sqlalchemy as sa
 
 from goldsmith.engine.attempt import Attempt
-from goldsmith.journal.definitions import input_files, input_snapshots, stage_ledgers
+from goldsmith.journal import row_storage
+from goldsmith.journal.definitions import (
+    input_files,
+    input_snapshots,
+    stage_ledgers,
+    stage_runs,
+)
 from goldsmith.journal.tables import StageRun
 from goldsmith.planning.ledgers import LedgerMatch, location_of
 from goldsmith.planning.locations import is_same_table, table_name
@@ -60,11 +66,15 @@ def count(
         values["table_uuid"] = table_uuid
     if snapshot:  # empty if a load replaced no partition
         values["published_by"] = stage_run.stage_run_id
-    # A window or a replay writes only part of the rows with this definition.
-    if not (stage_run.facts.get("window") or stage_run.facts.get("replay")):
-        values["definition"] = stage_run.definition
+    values |= _definition(stage_run)
     connection.execute(sa.update(stage_ledgers).where(_C.ledger_id == ledger_id).values(**values))
     return ledger_id
+
+
+def _definition(stage_run: StageRun) -> dict[str, Any]:
+    """The definition of the rows; a window or a replay writes only part of them with it."""
+    partly = stage_run.facts.get("window") or stage_run.facts.get("replay")
+    return {} if partly else {"definition": stage_run.definition}
 
 
 def of_table(connection: sa.Connection, ledger_id: str) -> list[str]:
@@ -91,7 +101,10 @@ def of_table(connection: sa.Connection, ledger_id: str) -> list[str]:
 
 
 def look_again(connection: sa.Connection, ledger_ids: Sequence[str]) -> None:
-    """Set `published_by` again after entries of these ledgers were superseded or restored."""
+    """Set `published_by` again after entries of these ledgers were superseded or restored.
+
+    The definition too: a restore brings back rows that an earlier definition has written.
+    """
     for ledger_id in ledger_ids:
         newest = sa.union_all(
             *(
@@ -103,11 +116,13 @@ def look_again(connection: sa.Connection, ledger_ids: Sequence[str]) -> None:
                 for table in (input_files, input_snapshots)
             )
         ).order_by(sa.desc("token").nulls_last(), sa.desc("stage_run_id"))
-        found = connection.execute(newest.limit(1)).first()
+        found = connection.execute(newest.limit(1)).scalar()
+        values: dict[str, Any] = {"published_by": found}
+        query = sa.select(stage_runs).where(stage_runs.c.stage_run_id == found)
+        for stage_run in row_storage.select(connection, StageRun, query):
+            values |= _definition(stage_run)
         connection.execute(
-            sa.update(stage_ledgers)
-            .where(_C.ledger_id == ledger_id)
-            .values(published_by=None if found is None else found[0])
+            sa.update(stage_ledgers).where(_C.ledger_id == ledger_id).values(**values)
         )
 
 

@@ -199,6 +199,20 @@ def interrupt_stage_runs(
         ]
 
 
+def newest_success(connection: sa.Connection, target_id: str) -> StageRun | None:
+    """The stage run of a dataset that succeeded last, by the clock."""
+    query = (
+        sa.select(stage_runs)
+        .where(
+            stage_runs.c.target_id == target_id,
+            stage_runs.c.status == RunStatus.SUCCEEDED.value,
+        )
+        .order_by(stage_runs.c.ended_at.desc())
+        .limit(1)
+    )
+    return next(iter(row_storage.select(connection, StageRun, query)), None)
+
+
 def failures_by_code(journal: Journal) -> dict[str, int]:
     """The number of failed stage runs by error code, the most frequent first."""
     times = sa.func.count()

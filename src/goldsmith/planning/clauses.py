@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from goldsmith.planning.dialect_terms import Refused
 from goldsmith.planning.dialects import not_translated
+from goldsmith.planning.query import is_spark
 
 #: What a statement may have around its SELECT. The stage's write_mode decides how rows are written.
 _AROUND: dict[type[exp.Expr], frozenset[str]] = {
@@ -37,13 +38,61 @@ _NAMES = {
     "for_": "FOR XML or JSON",
     "format": "FORMAT",
     "settings": "SETTINGS",
+    "offset": "WITH ORDINALITY or OFFSET",
+    "connect": "CONNECT BY",
+    "locks": "FOR UPDATE or SHARE",
+    "options": "the option OPTION",
+    "match": "MATCH_RECOGNIZE",
+    "search": "SEARCH",
+    "global_": "GLOBAL JOIN",
+    "totals": "WITH TOTALS",
+    "expressions": "LIMIT BY",
     "kind": "SELECT AS {value}",
 }
 #: Clauses of a SELECT that Spark's grammar, or the Spark SQL that sqlglot prints, does not have.
 _OF_SELECT = ("into", "for_", "format", "settings", "kind", "operation_modifiers")
 #: Clauses that select a state of a table; a stage reads the snapshot that its plan chose.
 _OF_TABLE = ("version", "when", "changes", "partition", "only", "rows_from", "system_time")
+#: What sqlglot prints for Spark with the same meaning; anything else of these it leaves out, or
+#: prints as words that Spark takes for something else (`a POSITIONAL JOIN b`).
+_TRANSLATED: dict[type[exp.Expr], frozenset[str]] = {
+    exp.Select: frozenset(
+        (
+            *("with_", "expressions", "hint", "distinct", "from_", "laterals", "joins", "pivots"),
+            *("where", "group", "having", "qualify", "windows", "order", "limit", "offset"),
+            *("distribute", "sort", "cluster"),
+        )
+    ),
+    exp.SetOperation: frozenset(
+        ("with_", "this", "expression", "distinct", "by_name", "order", "limit", "offset")
+    ),
+    exp.Subquery: frozenset(
+        (
+            *("this", "alias", "with_", "joins", "laterals", "pivots", "sample"),
+            *("order", "limit", "offset"),
+        )
+    ),
+    exp.Table: frozenset(
+        (*("this", "db", "catalog", "alias", "joins", "laterals", "pivots", "sample"), "hints")
+    ),
+    exp.Join: frozenset(("this", "on", "using", "side", "kind", "method", "hint", "expressions")),
+    exp.Unnest: frozenset(("expressions", "alias", "explode_array")),
+    exp.Lateral: frozenset(("this", "view", "outer", "alias", "cross_apply")),
+    exp.Group: frozenset(("expressions", "grouping_sets", "cube", "rollup", "all")),
+    exp.CTE: frozenset(("this", "alias")),
+    exp.With: frozenset(("expressions", "recursive")),
+    exp.Star: frozenset(("except_",)),
+    exp.Limit: frozenset(("this", "expression", "offset", "limit_options")),
+    exp.Ordered: frozenset(("this", "desc", "nulls_first")),
+}
+#: BigQuery counts from 0, as Spark does; WITH ORDINALITY counts from 1.
+_COUNTED_FROM_0 = ("bigquery",)
+_JOINS = {
+    "method": ("", "NATURAL"),
+    "kind": ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI"),
+}
 _WRITES = (exp.Insert, exp.Update, exp.Delete, exp.Merge, exp.Create, exp.Drop, exp.Command)
+_NOT_IN_SPARK = "is not known to mean the same in Spark: write it otherwise"
 _FRACTIONS = frozenset((*exp.DataType.FLOAT_TYPES, exp.DType.DECIMAL, exp.DType.BIGDECIMAL))
 
 
@@ -72,13 +121,32 @@ def refuse_inside(query: exp.Query, dialect: str | None) -> None:
         _refuse(node, _OF_SELECT, "is not run by Spark: leave that out")
     for table in query.find_all(exp.Table):
         _refuse(table, _OF_TABLE, "cannot be set for an input: the plan decides what a stage reads")
-    if dialect in (None, "", "spark"):
+    if is_spark(dialect):
         return
+    _refuse_untranslated(query, str(dialect))
     for divided in query.find_all(exp.Div):
         if divided.args.get("typed") and not _is_clear(divided):
             why = "drops the fraction where both are whole numbers, and Spark keeps it"
             refused = Refused(why, "CAST one of them to DECIMAL(p, s), or both to BIGINT.")
             raise not_translated(divided, str(dialect), refused)
+
+
+def _refuse_untranslated(query: exp.Query, dialect: str) -> None:
+    """Raise for a clause of another dialect that the printed Spark SQL would not have."""
+    for node in query.walk():
+        kind = exp.SetOperation if isinstance(node, exp.SetOperation) else type(node)
+        translated = _TRANSLATED.get(kind)
+        if translated is None:
+            continue
+        for key, value in node.args.items():
+            if key == "offset" and isinstance(node, exp.Unnest) and dialect in _COUNTED_FROM_0:
+                continue
+            if value and key not in translated:
+                _refuse(node, (key,), _NOT_IN_SPARK)
+        if isinstance(node, exp.Join):
+            for key, known in _JOINS.items():
+                if (word := str(node.args.get(key) or "").upper()) not in known:
+                    raise ValueError(f"{word} JOIN {_NOT_IN_SPARK}")
 
 
 def names_of_list(written: exp.Expr) -> tuple[str, ...]:

@@ -296,6 +296,22 @@ def _limited(node: exp.Expr, family: str) -> exp.Expr:
     return node
 
 
+def _percentile(node: exp.Expr, family: str) -> exp.Expr:
+    """Keep the exact percentile: sqlglot prints Spark's approximate one."""
+    percentile = node.this
+    if not isinstance(percentile, exp.PercentileCont | exp.PercentileDisc):
+        return node
+    named = exp.Anonymous(this=percentile.sql_name(), expressions=[percentile.this.copy()])
+    return exp.WithinGroup(this=named, expression=node.expression.copy())
+
+
+def _bare_percentile(node: exp.Expr, family: str) -> exp.Expr:
+    hint = "Say PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."
+    grouped = isinstance(node.parent, exp.WithinGroup)
+    refuse_unless(grouped, "is not known to be the same in Spark", hint)
+    return node
+
+
 def _zoned(node: exp.Expr, family: str) -> exp.Expr:
     hint = "Spark has from_utc_timestamp and to_utc_timestamp; its sessions are in UTC."
     raise Refused("means one of two things, by the type of the time", hint)
@@ -317,6 +333,8 @@ RULES: dict[type[exp.Expr], Rule] = {
     **dict.fromkeys((exp.Ceil, exp.Floor, exp.Trunc), _whole),
     **dict.fromkeys((exp.Greatest, exp.Least), _largest),
     **dict.fromkeys((exp.Limit, exp.Fetch), _limited),
+    **dict.fromkeys((exp.PercentileCont, exp.PercentileDisc), _bare_percentile),
+    exp.WithinGroup: _percentile,
     exp.Div: _same,
     exp.Sub: _subtracted,
     exp.WeekStart: _same,

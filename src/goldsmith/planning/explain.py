@@ -12,9 +12,9 @@ from goldsmith.checks.check import CHECKS, Cost
 from goldsmith.planning.input_selection import InputRead
 from goldsmith.planning.integrity.finding import FindingSeverity
 from goldsmith.planning.plan import Plan, PlannedStage, StageDecision
-from goldsmith.planning.query import as_spark
 from goldsmith.planning.remedies import may_act, remedy_lines
 from goldsmith.planning.resolved_stage import defaults_of, is_lake, lake_name
+from goldsmith.planning.spark_text import as_spark
 from goldsmith.planning.stage_context import Dataset, StageContext
 
 if TYPE_CHECKING:

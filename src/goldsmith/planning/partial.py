@@ -8,7 +8,7 @@ combined with rows of the same input, or where a row is kept because the input h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from sqlglot import exp
@@ -17,9 +17,11 @@ TWICE = "joins it with itself"
 SUBQUERY = "reads it in a subquery of an expression"
 OPTIONAL = "keeps rows for which it has no match"
 RECURSIVE = "reads it in a recursive WITH"
-
+COMPARED = "compares its rows by EXCEPT or INTERSECT"
 
 _STOPS = (exp.Query, exp.Table, exp.With)
+#: Parts of a SELECT that are relations; a hint only names some of them.
+_NOT_EXPRESSIONS = ("from_", "joins", "laterals", "with_", "hint")
 
 
 class Use(NamedTuple):
@@ -48,23 +50,47 @@ def _used(node: exp.Expr, name: str, known: Mapping[str, Use]) -> Use:
     clause = node.args.get("with_")
     if isinstance(clause, exp.With):
         known = _with(clause, name, known)
-    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
-        return _table(node, name, known)
     if isinstance(node, exp.SetOperation):
-        left, right = (_used(side, name, known) for side in (node.left, node.right))
-        again = left.again or right.again or (left.times > 0) != (right.times > 0)
-        return Use(max(left.times, right.times), left.why or right.why, again)
+        return _set_operation(node, name, known)
     if isinstance(node, exp.Select):
         return _select(node, name, known)
-    return _children(node, name, known)
+    total = Use()
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        total = _table(node, name, known)
+    total += _children(node, name, known)
+    for join in node.args.get("joins") or ():  # `(s LEFT JOIN t ON …)` belong to `s`
+        total = _joined(total, join, name, known)
+    return total
 
 
 def _children(node: exp.Expr, name: str, known: Mapping[str, Use]) -> Use:
     """How the queries and tables below a node use the table; walks, as nesting may be deep."""
     total = Use()
-    for child in node.walk(prune=lambda inner: inner is not node and isinstance(inner, _STOPS)):
-        if child is not node and isinstance(child, exp.Query | exp.Table):
-            total += _used(child, name, known)
+    for child in _parts(node, but=("joins", "with_")):
+        for inner in child.walk(prune=lambda inner: isinstance(inner, _STOPS)):
+            if isinstance(inner, exp.Query | exp.Table):
+                total += _used(inner, name, known)
+    return total
+
+
+def _parts(node: exp.Expr, *, but: tuple[str, ...]) -> Iterator[exp.Expr]:
+    for key, value in node.args.items():
+        if key not in but:
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, exp.Expr):
+                    yield part
+
+
+def _set_operation(node: exp.SetOperation, name: str, known: Mapping[str, Use]) -> Use:
+    left, right = (_used(side, name, known) for side in (node.left, node.right))
+    total = left + right
+    if isinstance(node, exp.Union):
+        again = total.again or (left.times > 0) != (right.times > 0)
+        total = Use(max(left.times, right.times), total.why, again)
+    elif total.times:
+        total = total._replace(why=total.why or COMPARED)
+    for part in _parts(node, but=("this", "expression", "with_")):
+        total += _in_expression(part, name, known)
     return total
 
 
@@ -80,15 +106,13 @@ def _with(clause: exp.With, name: str, known: Mapping[str, Use]) -> Mapping[str,
 
 
 def _table(table: exp.Table, name: str, known: Mapping[str, Use]) -> Use:
-    below = _children(table, name, known)
     if not table.args.get("db") and table.name.lower() in known:
-        return below + known[table.name.lower()]
-    return below + Use(int(".".join(part.name for part in table.parts) == name))
+        return known[table.name.lower()]
+    return Use(int(".".join(part.name for part in table.parts) == name))
 
 
 def _select(select: exp.Select, name: str, known: Mapping[str, Use]) -> Use:
     total = Use()
-    sources = ("from_", "joins", "laterals")
     from_ = select.args.get("from_")
     if from_ is not None:
         total += _used(from_, name, known)
@@ -96,12 +120,8 @@ def _select(select: exp.Select, name: str, known: Mapping[str, Use]) -> Use:
         total = _joined(total, join, name, known)
     for lateral in select.args.get("laterals") or ():
         total += _used(lateral, name, known)
-    for key, value in select.args.items():
-        if key in sources or key == "with_":
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            if isinstance(child, exp.Expr):
-                total += _in_expression(child, name, known)
+    for part in _parts(select, but=_NOT_EXPRESSIONS):
+        total += _in_expression(part, name, known)
     return total
 
 

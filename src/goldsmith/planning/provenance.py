@@ -13,7 +13,7 @@ from typing import NamedTuple
 from sqlglot import exp
 
 from goldsmith.catalog.transforms import transforms_of
-from goldsmith.planning.query import query_of, statement_of, table_name
+from goldsmith.planning.query import is_spark, query_of, statement_of, table_name
 from goldsmith.planning.stage_context import StageContext
 
 SOURCE_FILE = "_source_file"
@@ -73,9 +73,20 @@ def keeps_source_file(context: StageContext) -> bool:
     is_bronze = context.resolved.layer == "bronze"
     if context.resolved.sql is None:
         return is_bronze  # other layers drop the column
-    query, _writes = query_of(statement_of(context.resolved.sql, context.resolved.dialect))
-    found = provenance_of(query, context.inputs[0].dataset_id)
-    return found is Provenance.KEPT or (is_bronze and found is Provenance.LEFT_OUT)
+    sql, dialect = context.resolved.sql, context.resolved.dialect
+    first = context.inputs[0].dataset_id
+    query, _writes = query_of(statement_of(sql, dialect))
+    found = provenance_of(query, first)
+    if found is Provenance.LEFT_OUT and is_bronze:
+        return not is_spark(dialect) or _is_added(sql, dialect, first)
+    return found is Provenance.KEPT
+
+
+def _is_added(sql: str, dialect: str | None, dataset: str) -> bool:
+    """The column can be added to the text of the SQL."""
+    from goldsmith.planning.spark_text import as_written, with_source_file
+
+    return with_source_file(as_written(sql, dialect), dialect, dataset) is not None
 
 
 def compares_files(context: StageContext) -> bool:
@@ -118,8 +129,18 @@ def select_source_file(query: exp.Query, dataset: str) -> bool:
     if found is None or not found.missing_in:
         return False
     for select, relation in {id(pair[0]): pair for pair in found.missing_in}.values():
-        select.select(exp.column(SOURCE_FILE, table=relation or None), copy=False)
+        select.select(_named(select, relation, dataset), copy=False)
     return True
+
+
+def _named(select: exp.Select, relation: str, dataset: str) -> exp.Expr:
+    """The column of a relation of a SELECT, by the whole id where the relation is the dataset."""
+    sources = [select.args["from_"].this, *(join.this for join in select.args.get("joins") or [])]
+    for source in sources:
+        if isinstance(source, exp.Table) and not source.alias and table_name(source) == dataset:
+            table, db, catalog = (source.args.get(part) for part in ("this", "db", "catalog"))
+            return exp.column(SOURCE_FILE, table, db, catalog, copy=True)
+    return exp.column(SOURCE_FILE, table=relation or None)
 
 
 def _options_change_it(
@@ -332,8 +353,7 @@ def _star_has_it(column: exp.Expr, relation: str, wanted: _Wanted) -> bool | Non
     assert star is not None
     if star.args.get("replace") or star.args.get("rename"):
         return None
-    table = column.args.get("table") if isinstance(column, exp.Column) else None
-    if table is not None and table.name.lower() != relation.lower():
+    if isinstance(column, exp.Column) and not _is_of(column, relation, wanted):
         return False
     left_out = star.args.get("except_") or star.args.get("except") or []
     return wanted.column not in {excepted.name.lower() for excepted in left_out}
@@ -344,4 +364,12 @@ def _is_its_column(column: exp.Expr, relation: str, wanted: _Wanted) -> bool:
         column = column.this
     if not isinstance(column, exp.Column) or column.name.lower() != wanted.column:
         return False
-    return not column.table or column.table.lower() == relation.lower()
+    return _is_of(column, relation, wanted)
+
+
+def _is_of(column: exp.Column, relation: str, wanted: _Wanted) -> bool:
+    """The column, as it is qualified, can be one of the relation."""
+    qualifiers = [part.name for part in column.parts[:-1]]
+    if len(qualifiers) > 1:  # `bronze.orders.id` is no column of `silver.orders`
+        return ".".join(qualifiers) == wanted.dataset
+    return not qualifiers or qualifiers[0].lower() == relation.lower()

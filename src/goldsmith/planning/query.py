@@ -5,7 +5,6 @@ sqlglot is used for grammar and trees only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,17 @@ _VOLATILE_NAMES = frozenset(
         *("now", "current_date", "current_timestamp", "current_time", "localtimestamp"),
         *("sysdate", "getdate", "curdate", "unix_timestamp"),
         *("rand", "random", "randn", "uuid", "shuffle"),
+    )
+)
+#: Aggregates of Spark that sqlglot parses as functions it does not know.
+_AGGREGATE_NAMES = frozenset(
+    (
+        *("every", "some", "mean", "measure", "std", "try_avg", "try_sum", "histogram_numeric"),
+        *("bitmap_and_agg", "bitmap_or_agg", "count_min_sketch", "schema_of_variant_agg"),
+        *("hll_sketch_agg", "hll_union_agg", "theta_sketch_agg", "theta_union_agg"),
+        *("theta_intersection_agg", "kll_sketch_agg_bigint", "kll_sketch_agg_double"),
+        *("kll_sketch_agg_float", "kll_merge_agg_bigint", "kll_merge_agg_double"),
+        "kll_merge_agg_float",
     )
 )
 
@@ -56,12 +66,15 @@ def parse(text: str, dialect: str | None) -> QueryFacts:
     from goldsmith.planning.clauses import refuse_inside
     from goldsmith.planning.dialects import NotTranslated
     from goldsmith.planning.partial import use_of
+    from goldsmith.planning.spark_text import as_written
 
     try:
         statement = statement_of(text, dialect)
         query, writes = query_of(statement)
         refuse_inside(query, dialect)
-        if not is_spark(dialect):
+        if is_spark(dialect):
+            as_written(text, dialect)
+        else:
             printed(query, dialect)
         reads = dict.fromkeys(table_name(table) for table in tables_read(query))
         uses = {name: use_of(query, name) for name in reads}
@@ -116,9 +129,19 @@ def query_of(statement: exp.Expression) -> tuple[exp.Query, str | None]:
 
     Raises ValueError for a clause around the SELECT that a stage would ignore.
     """
+    from goldsmith.planning.clauses import names_of_list
+
+    query, table = select_of(statement)
+    if table is None:
+        return query, None
+    return _as_listed(query, names_of_list(statement.this)), table_name(table)
+
+
+def select_of(statement: exp.Expr) -> tuple[exp.Query, exp.Table | None]:
+    """The SELECT of a statement without its column list, and the table it would write."""
     from sqlglot import exp
 
-    from goldsmith.planning.clauses import names_of_list, refuse_around
+    from goldsmith.planning.clauses import refuse_around
 
     if isinstance(statement, exp.Create | exp.Insert):
         inner = statement.expression
@@ -127,35 +150,48 @@ def query_of(statement: exp.Expression) -> tuple[exp.Query, str | None]:
         if isinstance(inner, exp.Query) and isinstance(table, exp.Table):
             refuse_around(statement)
             outer = statement.args.get("with_")
+            query = _bare(inner)
+            assert isinstance(query, exp.Query)
             if outer is not None:
-                if inner.ctes:
+                if query.ctes:
                     raise ValueError(f"it has a WITH before and after {statement.key.upper()}")
-                inner.set("with_", outer)
-            return _as_listed(inner, names_of_list(written)), table_name(table)
-    if isinstance(statement, exp.Subquery) and not any(
-        value for key, value in statement.args.items() if key != "this"
-    ):
-        return query_of(statement.this)
-    if isinstance(statement, exp.Query):
-        return statement, None
+                query.set("with_", outer)
+            return query, table
+    query = _bare(statement)
+    if isinstance(query, exp.Create | exp.Insert) and query is not statement:
+        return select_of(query)
+    if isinstance(query, exp.Query):
+        return query, None
     raise ValueError(f"it is a {statement.key.upper()}, and a stage runs a SELECT")
+
+
+def _bare(query: exp.Expr) -> exp.Expr:
+    """The query without parentheses around it."""
+    from sqlglot import exp
+
+    while isinstance(query, exp.Subquery) and not any(
+        value for key, value in query.args.items() if key != "this"
+    ):
+        query = query.this
+    return query
 
 
 def _as_listed(query: exp.Query, names: tuple[str, ...]) -> exp.Query:
     """Rename the query's columns, by position, to the column list of the INSERT."""
     from sqlglot import exp
 
-    given = query.named_selects
-    if not names or (not query.is_star and [name.lower() for name in given] == _lower(names)):
+    if not renames(query, names):
         return query
     columns = [exp.to_identifier(name, quoted=True) for name in names]
     alias = exp.TableAlias(this=exp.to_identifier("listed"), columns=columns)
-    subquery = exp.Subquery(this=query.unnest(), alias=alias)
+    subquery = exp.Subquery(this=query, alias=alias)
     return exp.select(*(exp.column(name.copy()) for name in columns)).from_(subquery, copy=False)
 
 
-def _lower(names: tuple[str, ...]) -> list[str]:
-    return [name.lower() for name in names]
+def renames(query: exp.Query, names: tuple[str, ...]) -> bool:
+    """The column list of an INSERT names the columns otherwise than the query."""
+    given = [name.lower() for name in query.named_selects]
+    return bool(names) and (query.is_star or given != [name.lower() for name in names])
 
 
 def tables_read(query: exp.Query) -> Iterator[exp.Table]:
@@ -199,13 +235,33 @@ def table_name(table: exp.Table) -> str:
 def _aggregates(query: exp.Query) -> bool:
     from sqlglot import exp
 
-    if query.find(exp.Group, exp.Distinct, exp.Limit, exp.Offset, exp.Fetch):
+    if query.find(exp.Group, exp.Having, exp.Distinct, exp.Limit, exp.Offset, exp.Fetch):
         return True
     if any(union.args.get("distinct") is not False for union in query.find_all(exp.SetOperation)):
         return True  # UNION, INTERSECT and EXCEPT drop duplicates
-    return any(
-        not isinstance(aggregate.parent, exp.Window) for aggregate in query.find_all(exp.AggFunc)
-    )
+    found = query.find_all(exp.AggFunc, exp.Anonymous, exp.Any)
+    return any(_is_aggregate(function) and not _has_window(function) for function in found)
+
+
+def _is_aggregate(function: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    if isinstance(function, exp.Anonymous):
+        known = exp.FUNCTION_BY_NAME.get(function.name.upper())
+        return function.name.lower() in _AGGREGATE_NAMES or (
+            known is not None and issubclass(known, exp.AggFunc)
+        )
+    # `any(x)`, in contrast to `x = ANY (…)` and `x LIKE ANY (…)`.
+    return not isinstance(function, exp.Any) or not isinstance(function.parent, exp.Binary)
+
+
+def _has_window(function: exp.Expr) -> bool:
+    from sqlglot import exp
+
+    parent = function.parent
+    while isinstance(parent, exp.Filter | exp.IgnoreNulls | exp.RespectNulls | exp.WithinGroup):
+        parent = parent.parent
+    return isinstance(parent, exp.Window)
 
 
 def _volatile(query: exp.Query) -> Iterator[str]:
@@ -222,54 +278,12 @@ def _volatile(query: exp.Query) -> Iterator[str]:
 
 
 def is_spark(dialect: str | None) -> bool:
-    return dialect in (None, "", "spark")
-
-
-def as_spark(text: str, dialect: str | None) -> str:
-    """The query as Spark will run it."""
-    statement = statement_of(text, dialect)
-    if is_spark(dialect) and (kept := as_written(text, statement)) is not None:
-        return kept
-    return printed(query_of(statement)[0], dialect)
-
-
-def as_written(text: str, statement: exp.Expression) -> str | None:
-    """The SELECT as written, for SQL in Spark's own dialect; None where it has to be printed.
-
-    Error messages are easier to follow with the original text than with sqlglot's. The text before
-    the SELECT becomes spaces, so that line and column numbers stay the same.
-    """
-    from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
-    from sqlglot.tokenizer_core import TokenType
-
-    if not isinstance(statement, exp.Create | exp.Insert) and ";" not in text:
-        return text.strip()
-    tokens = [
-        token
-        for token in Dialect.get_or_raise("spark").tokenize(text)
-        if token.token_type is not TokenType.SEMICOLON
-    ]
-    text = text[: tokens[-1].end + 1]
-    if not isinstance(statement, exp.Create | exp.Insert):
-        return text.strip()
-    query, _writes = query_of(statement.copy())
-    written = statement.this
-    names = written.expressions if isinstance(written, exp.Schema) else ()
-    last = names[-1] if names else written.parts[-1]
-    kind = TokenType.INSERT if isinstance(statement, exp.Insert) else TokenType.CREATE
-    head = next(token.start for token in tokens if token.token_type is kind)
-    after = (token for token in tokens if token.start > last.meta["end"])
-    skipped = (TokenType.R_PAREN,) if names else (TokenType.ALIAS,)
-    begins = next(token.start for token in after if token.token_type not in skipped)
-    blank = re.sub(r"[^\n]", " ", text[head:begins])
-    kept = text[:head] + blank + text[begins:]
-    # None if the remaining text means another query, for example because of a column list.
-    return kept if query_of(statement_of(kept, None))[0] == query else None
+    """SQL of the dialect is run as it was written; what Spark does not know, it refuses."""
+    return dialect in (None, "", "spark", "spark2", "databricks")
 
 
 def printed(query: exp.Query, dialect: str | None) -> str:
-    """The query as Spark SQL; raises where it cannot be expressed or translated."""
+    """The query of another dialect as Spark SQL; raises where it cannot be translated."""
     from sqlglot import ErrorLevel
 
     from goldsmith.planning.dialects import translate

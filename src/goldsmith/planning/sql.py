@@ -18,7 +18,7 @@ from goldsmith.planning.query import QueryFacts, parse
 #: Longer texts are refused: a parser would take minutes.
 MOST_CHARACTERS = 1_000_000
 #: Part of every hash: raise it when the meaning of a fact changes.
-_FACTS_VERSION = "4"
+_FACTS_VERSION = "5"
 _NAME = re.compile(r"([\w$.]+)", re.ASCII)
 _MARK = "goldsmith_dataset_"
 _PLACEHOLDER = re.compile(rf"{_MARK}\d+_")
@@ -131,7 +131,8 @@ class SqlReader:
         # `orders.id` is a column of the dataset `orders`.
         dotted = [name for name in names if "." in name and name not in self._ids]
         heads = {name.rpartition(".")[0] for name in dotted} & self._ids if dotted else set()
-        found = self._ids.intersection(names) | heads
+        found = {name for name in self._ids.intersection(names) | heads if not _is_sql_word(name)}
+        heads &= found
         if not found:
             return text, {}
         in_order = sorted(found, key=text.index) if len(found) > 1 else found
@@ -145,6 +146,21 @@ class SqlReader:
                 text = text.replace(name, mark)
             return text, there
         return _replaced(text, marks, dotted, heads), there
+
+
+#: Words of SQL dialects with an underscore.
+_WITH_UNDERSCORE = re.compile(
+    r"_\w+|(current|session|system|utc|time|timestamp|epoch|sql|binary)_\w+|\w+_iso|iso_week"
+    r"|auto_increment|connect_by_root|dbms_random|match_condition|match_recognize|partitioned_by"
+    r"|pivot_wider|regexp_like|st_geometry|straight_join",
+    re.ASCII | re.IGNORECASE,
+)
+
+
+def _is_sql_word(name: str) -> bool:
+    """The dataset id may be a word of SQL, like `date` or `left`: a placeholder would change the
+    meaning of the text."""
+    return name.isalnum() or _WITH_UNDERSCORE.fullmatch(name) is not None
 
 
 #: Maps every ASCII character that cannot be part of a name to a space.

@@ -14,7 +14,8 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from goldsmith.planning.query import as_spark, parse
+from goldsmith.planning.query import parse
+from goldsmith.planning.spark_text import as_spark
 from servers.postgres import Postgres
 
 TYPES = {

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from sqlglot.errors import SqlglotError
 
 from goldsmith.engine.shape.shape import over_views
+from goldsmith.planning.query import parse
 
 #: What a dataset's id is called by in the SELECT that Spark runs on its own.
 VIEWS = {"orders": "v0", "people": "v1", "analytics.daily": "v2", "odd-id.x y": "v3"}
@@ -108,7 +110,7 @@ def test_a_select_that_is_printed_anew_gives_its_rows_or_is_refused(
     session: SparkSession, select: str
 ) -> None:
     try:
-        text = over_views(f"INSERT INTO t {select}", "databricks", VIEWS)
+        text = over_views(f"INSERT INTO t {select}", "hive", VIEWS)
     except (ValueError, SqlglotError):
         return
     assert rows_of(session, text) == rows_of(session, select)
@@ -157,6 +159,118 @@ def test_names_and_column_lists_are_followed(
     same(session, statement, None, plain)
 
 
+@pytest.mark.parametrize(
+    ("statement", "plain"),
+    [
+        (
+            "SELECT silver.orders.id FROM silver.orders WHERE EXISTS"
+            " (SELECT 1 FROM bronze.orders WHERE bronze.orders.id = silver.orders.id)",
+            "SELECT v0.id FROM v0 WHERE EXISTS (SELECT 1 FROM v1 WHERE v1.id = v0.id)",
+        ),
+        (
+            "SELECT silver.orders.* FROM silver.orders JOIN bronze.orders"
+            " ON silver.orders.who = bronze.orders.who",
+            "SELECT v0.* FROM v0 JOIN v1 ON v0.who = v1.who",
+        ),
+        (
+            "SELECT orders.id FROM orders WHERE orders.id IN"
+            " (SELECT bronze.orders.id FROM bronze.orders WHERE bronze.orders.who = orders.who)",
+            "SELECT v0.id FROM v0 WHERE v0.id IN (SELECT v1.id FROM v1 WHERE v1.who = v0.who)",
+        ),
+        (
+            "SELECT silver.orders.id FROM silver.orders WHERE NOT EXISTS"
+            " (SELECT 1 FROM people AS orders WHERE orders.id = silver.orders.id)",
+            "SELECT v0.id FROM v0 WHERE NOT EXISTS (SELECT 1 FROM v1 WHERE v1.id = v0.id)",
+        ),
+        (
+            "WITH orders AS (SELECT 3 AS id) SELECT silver.orders.id, orders.id AS three"
+            " FROM silver.orders, orders",
+            "SELECT v0.id, 3 AS three FROM v0",
+        ),
+        (
+            "SELECT id FROM silver.orders UNION ALL SELECT orders.id FROM bronze.orders",
+            "SELECT id FROM v0 UNION ALL SELECT id FROM v1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("dialect", [None, "hive"])
+def test_datasets_that_end_in_the_same_name_are_told_apart(
+    session: SparkSession, statement: str, plain: str, dialect: str | None
+) -> None:
+    views = {"silver.orders": "v0", "orders": "v0", "bronze.orders": "v1", "people": "v1"}
+    columns, rows = rows_of(session, plain)
+    assert rows
+    assert rows_of(session, over_views(statement, dialect, views)) == (columns, rows)
+
+
+#: Functions that sqlglot prints for Spark as other ones.
+BENT = (
+    "percentile_cont(0.5) WITHIN GROUP (ORDER BY amount)",
+    "percentile_disc(0.5) WITHIN GROUP (ORDER BY amount DESC)",
+    "listagg(who) WITHIN GROUP (ORDER BY id)",
+    "max(to_date('2026', 'yyyy'))",
+    "max(log10(1000))",
+    "max(try_variant_get(parse_json('{\"a\": 1}'), '$.a', 'int'))",
+    "max(to_char(454, '999'))",
+    "max(unix_date(DATE'1970-01-02'))",
+    "max(TIME'06:30:45')",
+)
+
+
+@pytest.mark.parametrize("function", BENT)
+def test_functions_mean_the_same_when_a_statement_is_changed(
+    session: SparkSession, function: str
+) -> None:
+    plain = f"SELECT {function} AS v FROM orders"
+    same(session, f"INSERT INTO t (v) SELECT {function} FROM orders", None, plain)
+    same(session, plain, "databricks", plain)
+    with_file = over_views(f"SELECT {function} OVER () AS v FROM orders", None, VIEWS)
+    assert function in with_file
+
+
+def test_the_source_file_is_added_to_the_text_as_it_is(spark: SparkSession) -> None:
+    own = spark.newSession()
+    own.sql(
+        "CREATE TEMPORARY VIEW v0 AS SELECT id, who, 'f' || id AS _source_file FROM VALUES"
+        " (1, 'ann'), (2, NULL) AS t(id, who)"
+    )
+    own.sql("CREATE TEMPORARY VIEW v1 AS SELECT 1 AS id, 40 AS age")
+    for text in (
+        "SELECT id FROM orders",
+        "SELECT id -- FROM people\nFROM orders -- done",
+        "FROM orders SELECT id WHERE id > 0",
+        "FROM orders |> SELECT id",
+        "SELECT id FROM orders ORDER BY id",
+        "WITH c AS (SELECT id FROM orders) SELECT c.id FROM c",
+        "SELECT id FROM orders WHERE who IS DISTINCT FROM 'x'",
+        "(SELECT id FROM orders WHERE id = 1) UNION ALL (SELECT id FROM orders WHERE id = 2)",
+        "SELECT id FROM (SELECT id, trim(BOTH ' ' FROM who) AS who FROM orders)",
+        "INSERT INTO t SELECT id FROM orders",
+    ):
+        changed = over_views(text, None, {"orders": "v0"}, source_file_of="orders")
+        assert rows_of(own, changed) == (["id", "_source_file"], ["(1, 'f1')", "(2, 'f2')"]), text
+    views = {"silver.orders": "v0", "bronze.orders": "v1"}
+    joined = "SELECT silver.orders.id FROM silver.orders JOIN bronze.orders USING (id)"
+    changed = over_views(joined, None, views, source_file_of="silver.orders")
+    assert rows_of(own, changed) == (["id", "_source_file"], ["(1, 'f1')"])
+
+
+def test_every_aggregate_of_spark_is_recognised(spark: SparkSession) -> None:
+    jvm: Any = spark.sparkContext._jvm
+    registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()
+    names = registry.listFunction().iterator()
+    aggregates = set()
+    while names.hasNext():
+        name = names.next()
+        if registry.lookupFunction(name).get().getGroup() == "agg_funcs":
+            aggregates.add(name.funcName())
+    assert len(aggregates) > 70
+    for name in sorted(aggregates):
+        found = [parse(f"SELECT {name}({args}) AS v FROM t", None) for args in ("a", "a, b", "")]
+        assert any(facts.aggregates for facts in found if facts.error is None), name
+        assert all(facts.aggregates for facts in found if facts.error is None), name
+
+
 PIVOT = (
     "SELECT * FROM (SELECT kind, who, amount FROM orders) PIVOT (sum(amount) FOR kind IN ('a','b'))"
 )
@@ -198,6 +312,13 @@ PIVOT = (
             "SELECT id FROM orders WHERE id < 3",
         ),
         ("SELECT analytics.daily.day FROM analytics.daily", "snowflake", "SELECT day FROM daily"),
+        (
+            "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount) AS m,"
+            " percentile_disc(0.4) WITHIN GROUP (ORDER BY amount DESC) AS d"
+            " FROM orders WHERE id < 5",
+            "redshift",
+            "SELECT 15.0D AS m, 20.0D AS d",
+        ),
         (
             "SELECT who, id FROM orders"
             " QUALIFY ROW_NUMBER() OVER (PARTITION BY who ORDER BY id) = 1",

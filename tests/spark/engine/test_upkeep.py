@@ -465,3 +465,21 @@ def test_a_variant_reaches_a_warehouse_as_json(bench: Bench) -> None:
     bench.bring("a.jsonl", order(1, 10))
     bench.run()
     assert gold(bench) == [(1, '{"a":10}')]
+
+
+def test_a_restore_to_rows_of_an_earlier_definition_says_so(bench: Bench) -> None:
+    bench.apply(orders())
+    bench.bring("a.jsonl", order(1, 1, 1), order(2, 2, 2))
+    bench.run()
+    before = str(history(dataset(bench, "silver"), bench.runtime.storage).current)
+    bench.apply(
+        orders().replace(
+            "SELECT id, amount, at FROM bronze", "SELECT id, amount * 2 AS amount, at FROM bronze"
+        )
+    )
+    bench.run("stage:@-2", full_refresh=True)
+    restore(bench, "silver", before)
+    assert bench.rows("silver", "id", "amount") == [(1, 1), (2, 2)]
+    later = bench.run("stage:@-2")[2]
+    assert later.status == "skipped"
+    assert "--full-refresh" in str(later.because)

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from goldsmith.checks.aliases.translate import translated
+from goldsmith.checks.check import CHECKS
 from goldsmith.checks.exchange import dbt, great_expectations
 from goldsmith.checks.exchange.reverse_alias import own_settings
 
@@ -239,3 +244,74 @@ def test_a_test_of_dbt_without_a_meaning_here_is_named(test: Any, named: str) ->
     assert found == {"orders": []}
     assert "of orders.id" in unknown
     assert named in unknown
+
+
+CASES = Path(__file__).parents[2] / "cases"
+
+
+def examples() -> list[dict[str, Any]]:
+    """Every check that the cases of the checks and of the other tools' checks have."""
+    found: dict[str, dict[str, Any]] = {}
+    left: list[Any] = [
+        yaml.safe_load(file.read_text())
+        for folder in ("checks", "peers")
+        for file in sorted((CASES / folder).glob("*.yaml"))
+    ]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("type"), str):
+                found[json.dumps(value, sort_keys=True, default=str)] = value
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return list(found.values())
+
+
+@pytest.mark.parametrize("tool", ["great_expectations", "dbt"])
+def test_every_example_of_every_check_comes_back_as_it_was(tool: str) -> None:
+    kinds, exported = set[str](), 0
+    for rule in examples():
+        ours = translated(rule)
+        if ours["type"] not in CHECKS:
+            continue
+        kinds.add(str(ours["type"]))
+        if tool == "dbt":
+            schema, left = dbt.schema_of("orders", [rule])
+            found, unknown = dbt.checks_of(yaml.safe_load(yaml.safe_dump(schema)))
+            back = found["orders"]
+        else:
+            suite, left = great_expectations.suite_of("orders", [rule])
+            back, unknown = great_expectations.checks_of(json.loads(json.dumps(suite)))
+        assert (len(back) + len(left), unknown) == (1, []), rule
+        exported += len(back)
+        plain = {**ours, "max_broken": ours.get("max_broken") or None}
+        wanted = [full(plain, "critical")] * len(back)
+        as_text = [
+            json.dumps(checks, sort_keys=True, default=str)
+            for checks in (wanted, [full(translated(check), "critical") for check in back])
+        ]
+        assert as_text[0] == as_text[1], rule
+    assert kinds == set(CHECKS.names())
+    assert exported > 200
+
+
+@pytest.mark.parametrize("tool", ["great_expectations", "dbt"])
+def test_a_check_without_bounds_or_with_odd_settings_becomes_no_other_check(tool: str) -> None:
+    for rule in (
+        {"type": "expect_table_row_count_to_be_between"},
+        {"type": "row_count"},
+        {"type": "type", "column": "id", "values": 3},
+    ):
+        if tool == "dbt":
+            schema, left = dbt.schema_of("orders", [rule])
+            back, unknown = dbt.checks_of(schema)
+            checks = back["orders"]
+        else:
+            suite, left = great_expectations.suite_of("orders", [rule])
+            checks, unknown = great_expectations.checks_of(suite)
+        assert unknown == []
+        assert [full(check, "critical") for check in checks] == [
+            full(rule, "critical") for _check in checks
+        ]
+        assert len(checks) + len(left) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from goldsmith.planning.query import as_spark
+from goldsmith.planning.spark_text import as_spark
 from goldsmith.planning.sql import SqlReader
 
 SELECT = "SELECT a, b FROM x"
@@ -62,6 +62,21 @@ def error(text: str, dialect: str | None = None) -> str:
         ("SELECT AS STRUCT a FROM x", "bigquery", "SELECT AS STRUCT"),
         ("WITH d AS (DELETE FROM x RETURNING a) SELECT a FROM d", "postgres", "DELETE"),
         ("SELECT a / b AS c FROM x", "redshift", "drops the fraction"),
+        ("SELECT a FROM x PREWHERE b", "clickhouse", "PREWHERE"),
+        ("SELECT a FROM x LIMIT 2 BY b", "clickhouse", "LIMIT BY"),
+        ("SELECT a, sum(b) AS b FROM x GROUP BY a WITH TOTALS", "clickhouse", "WITH TOTALS"),
+        ("SELECT a FROM x ARRAY JOIN b", "clickhouse", "ARRAY JOIN"),
+        ("SELECT a FROM x ANY LEFT JOIN t USING (a)", "clickhouse", "ANY JOIN"),
+        ("SELECT a FROM x GLOBAL JOIN t USING (a)", "clickhouse", "GLOBAL JOIN"),
+        ("SELECT a FROM (SELECT a FROM x) POSITIONAL JOIN t", "duckdb", "POSITIONAL JOIN"),
+        ("SELECT a FROM (SELECT a FROM x) ASOF JOIN t ON a >= b", "duckdb", "ASOF JOIN"),
+        ("SELECT a FROM x START WITH b IS NULL CONNECT BY PRIOR a = b", "oracle", "CONNECT BY"),
+        ("SELECT a FROM x, unnest(b) WITH ORDINALITY AS u(c, n)", "postgres", "WITH ORDINALITY"),
+        ("SELECT * FROM x CROSS JOIN UNNEST(b) WITH ORDINALITY AS u(c, n)", "trino", "ORDINALITY"),
+        ("SELECT * RENAME (a AS c) FROM x", "snowflake", "RENAME"),
+        ("SELECT * REPLACE (a + 1 AS a) FROM x", "duckdb", "REPLACE"),
+        ("WITH c AS MATERIALIZED (SELECT a FROM x) SELECT a FROM c", "postgres", "MATERIALIZED"),
+        ("SELECT quantile_cont(a, 0.5) AS m FROM x", "duckdb", "QUANTILE_CONT(a, 0.5)"),
     ],
 )
 def test_a_clause_outside_the_select_is_refused_by_its_name(
@@ -96,6 +111,23 @@ def test_a_comment_after_the_last_semicolon_is_left_out() -> None:
 def test_an_insert_runs_its_select_as_it_was_written() -> None:
     text = "INSERT INTO t (a)\nSELECT  date_format(d, 'SSS') AS a -- short\nFROM x;"
     assert as_spark(text, None).lstrip() == "SELECT  date_format(d, 'SSS') AS a -- short\nFROM x"
+
+
+def test_the_text_is_never_printed_anew() -> None:
+    select = "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a), listagg(b)\nFROM x"
+    written = as_spark(f"INSERT INTO t (m, l)\n{select}", None)
+    assert written.startswith("SELECT `m`, `l` FROM (")
+    assert f"\n{select}\n" in written
+    for dialect in ("databricks", "spark2"):
+        assert as_spark("SELECT to_date(a, 'yyyy-MM-dd') FROM x", dialect).endswith(
+            "to_date(a, 'yyyy-MM-dd') FROM x"
+        )
+
+
+def test_a_column_called_insert_is_not_taken_for_the_insert() -> None:
+    text = "WITH c AS (SELECT 1 AS insert, a FROM x) INSERT INTO t (b) SELECT a FROM c"
+    written = as_spark(text, None)
+    assert written.startswith("SELECT `b` FROM (WITH c AS (SELECT 1 AS insert, a FROM x)")
 
 
 def test_a_column_list_names_the_columns_of_a_query() -> None:

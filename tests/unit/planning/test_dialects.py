@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from goldsmith.planning.query import as_spark, parse
+from goldsmith.planning.query import parse
+from goldsmith.planning.spark_text import as_spark
 from goldsmith.planning.sql import SqlReader
 
 REFUSED = [

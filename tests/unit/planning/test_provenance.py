@@ -167,3 +167,19 @@ def stage_of(sql: str | None, **options: Any) -> Any:
         resolved=SimpleNamespace(sql=sql, dialect=None, layer="bronze"),
         inputs=[SimpleNamespace(dataset_id="raw")],
     )
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ("silver.orders.*", "kept"),
+        ("silver.orders._source_file", "kept"),
+        ("bronze.orders._source_file", "unknown"),
+        ("bronze.orders.*", "left out"),
+        ("silver.orders.id", "left out"),
+    ],
+)
+def test_datasets_that_end_in_the_same_name_are_told_apart(columns: str, expected: str) -> None:
+    text = f"SELECT {columns} FROM silver.orders JOIN bronze.orders USING (id)"
+    query, _writes = query_of(statement_of(text, None))
+    assert provenance_of(query, "silver.orders") == expected

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from goldsmith.planning import sql
-from goldsmith.planning.query import QueryFacts, as_spark
+from goldsmith.planning.query import QueryFacts
+from goldsmith.planning.spark_text import as_spark
 from goldsmith.planning.sql import MOST_CHARACTERS, SqlReader
 
 
@@ -110,6 +113,17 @@ def test_what_an_insert_or_a_create_names_is_written_and_not_read(
         ("SELECT * FROM (SELECT max(a) FROM t)", True),
         ("SELECT * FROM t WHERE a = (SELECT max(a) FROM t)", True),
         ("SELECT collect_list(a) FROM t", True),
+        ("SELECT mean(a) FROM t", True),
+        ("SELECT try_sum(a) AS a FROM t", True),
+        ("SELECT any(a) AS a, some(b) AS b FROM t", True),
+        ("SELECT system.builtin.sum(a) AS a FROM t", True),
+        ("SELECT 1 AS one FROM t HAVING true", True),
+        ("SELECT a FROM t EXCEPT SELECT a FROM s", True),
+        ("SELECT a FROM t WHERE a LIKE ANY ('x%', 'y%')", False),
+        ("SELECT a FROM t WHERE exists(b, x -> x > 1)", False),
+        ("SELECT try_sum(a) OVER (PARTITION BY b) AS a FROM t", False),
+        ("SELECT first_value(a) IGNORE NULLS OVER (ORDER BY b) AS a FROM t", False),
+        ("SELECT sum(a) FILTER (WHERE b) OVER (PARTITION BY c) AS a FROM t", False),
     ],
 )
 def test_a_query_that_needs_all_rows_is_recognised(text: str, aggregates: bool) -> None:
@@ -300,6 +314,32 @@ def test_which_ids_are_known_makes_no_difference_to_what_a_text_says(text: str) 
     assert facts(text, ids=ids) == facts(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT date '2026-01-01' AS d FROM t WHERE at > timestamp '2026-01-01 00:00:00'",
+        "SELECT CAST(x AS date) AS d, interval '1' month AS i FROM t left JOIN s ON t.x = s.x",
+        "SELECT current_date AS day, extract(year FROM at) AS year FROM t full JOIN s USING (x)",
+        "SELECT case when a then 1 end AS n, sum(b) over (order by c) AS m FROM t minus SELECT 1",
+        "SELECT a FROM t union all SELECT a FROM s order by a desc nulls last limit 3",
+    ],
+)
+def test_an_id_that_is_a_word_of_sql_does_not_change_what_a_text_means(text: str) -> None:
+    for word in set(re.findall(r"\w+", text)):
+        assert facts(text, ids=(word,)) == facts(text, ids=("t", "s", word)) == facts(text), word
+
+
+def test_no_word_of_any_dialect_is_replaced() -> None:
+    words = {
+        str(word).lower()
+        for dialect in sqlglot.Dialect.classes.values()
+        for word in (*dialect.tokenizer_class.KEYWORDS, *dialect.DATE_PART_MAPPING)
+        if re.fullmatch(r"\w+", str(word))
+    }
+    assert len(words) > 500
+    assert [word for word in words if not sql._is_sql_word(word)] == []
+
+
 _TEMPLATES = (
     "SELECT {0}.id, x.n FROM {0} JOIN {1} AS x USING (id)",
     "SELECT {0}.id, x.n FROM {0} JOIN {1} AS x USING (id) WHERE '{1}' <> a",
@@ -388,6 +428,20 @@ def test_outer_expressions_of_an_insert_stay_with_its_select() -> None:
         ("SELECT * FROM t LEFT JOIN s USING (x)", ("s",)),
         ("SELECT * FROM t JOIN s USING (x) LATERAL VIEW explode(y) e AS z", ()),
         ("SELECT * FROM a.t x JOIN a.t y ON x.i = y.j", ("a.t",)),
+        ("SELECT x FROM t WHERE a EXCEPT ALL SELECT x FROM t WHERE b", ("t",)),
+        ("SELECT x FROM t EXCEPT ALL SELECT x FROM s", ("t", "s")),
+        ("SELECT x FROM t INTERSECT ALL SELECT x FROM s", ("t", "s")),
+        ("SELECT x FROM s MINUS ALL SELECT x FROM t", ("s", "t")),
+        ("SELECT * FROM (s LEFT JOIN t ON s.x = t.x)", ("t",)),
+        ("SELECT * FROM u JOIN (s LEFT JOIN t ON s.x = t.x) ON u.x = s.x", ("t",)),
+        ("SELECT * FROM u JOIN s LEFT JOIN t ON s.x = t.x ON u.x = s.x", ("t",)),
+        ("SELECT * FROM ((SELECT * FROM s) a LEFT JOIN t) JOIN u", ("t",)),
+        ("SELECT * FROM (t a JOIN t b ON a.x = b.y)", ("t",)),
+        ("SELECT * FROM t a, LATERAL (SELECT * FROM t b WHERE b.x = a.x)", ("t",)),
+        ("SELECT * FROM t a LEFT JOIN LATERAL (SELECT * FROM s WHERE s.x = a.x)", ("s",)),
+        ("FROM t |> JOIN t u ON u.x = t.y", ("t",)),
+        ("SELECT * FROM s UNION ALL SELECT * FROM s ORDER BY (SELECT max(x) FROM t)", ("t",)),
+        ("SELECT /*+ BROADCAST(t) */ t.x FROM t JOIN s USING (x)", ()),
     ],
 )
 def test_a_table_that_must_be_read_whole_is_recognised(text: str, whole: tuple[str, ...]) -> None:

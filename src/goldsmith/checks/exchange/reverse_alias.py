@@ -51,15 +51,18 @@ def written(
     other_ways: Ways,
     prefix: str = "",
 ) -> tuple[str, Settings] | None:
-    """The check by the tool's name and settings; None where the tool cannot express it.
+    """The check by the tool's name and settings; None for a wrong one or one it cannot express.
 
     `takes` are settings that have the same name in the tool.
     """
+    if why_not(translated(entry)):
+        return None
     wanted = own_settings(entry)
     for name, theirs in _candidates(wanted, aliases, takes, other_ways):
         candidate = {"type": f"{prefix}{name}", **theirs}
         try:
-            if _alike(own_settings(candidate), wanted):
+            # `_to_equal` without a number has the same settings as `_to_be_between` without bounds.
+            if _alike(own_settings(candidate), wanted) and not why_not(translated(candidate)):
                 return name, theirs
         except (KeyError, TypeError, ValueError, UnknownName):
             continue

@@ -343,10 +343,11 @@ def _with_origin(rows: DataFrame, quarantined: DataFrame, attempt: Attempt) -> D
     if attempt.context.resolved.layer != "bronze":
         return rows
     files = quarantined.select(F.col("_id").alias(_ID), F.col(SOURCE_FILE))
+    at = attempt.loaded_at or attempt.at
     return (
         rows.drop(SOURCE_FILE)
         .join(files, _ID)
-        .withColumns({"_ingested_at": F.lit(attempt.at), "_run_id": F.lit(attempt.run_id)})
+        .withColumns({"_ingested_at": F.lit(at), "_run_id": F.lit(attempt.run_id)})
     )
 
 

@@ -21,7 +21,6 @@ from goldsmith.engine.names import name
 from goldsmith.engine.shape.reserved_columns import refuse_reserved
 from goldsmith.planning.provenance import select_source_file
 from goldsmith.planning.query import (
-    as_written,
     is_spark,
     printed,
     query_of,
@@ -30,6 +29,7 @@ from goldsmith.planning.query import (
     tables_read,
 )
 from goldsmith.planning.resolved_stage import BRONZE_COLUMNS
+from goldsmith.planning.spark_text import as_written, with_source_file
 from goldsmith.planning.stage_context import StageContext
 
 if TYPE_CHECKING:
@@ -98,18 +98,22 @@ def over_views(
     source_file_of: str | None = None,
 ) -> str:
     """A stage's SELECT in Spark's dialect, with view names instead of dataset ids."""
-    statement = statement_of(text, dialect)
-    written = as_written(text, statement) if is_spark(dialect) else None
-    query, _writes = query_of(statement if written is None else statement_of(written, dialect))
-    added = source_file_of is not None and select_source_file(query, source_file_of)
-    if written is not None and not added:
-        return _spliced(written, query, views)
+    if is_spark(dialect):
+        text = as_written(text, dialect)
+        if source_file_of is not None:
+            text = with_source_file(text, dialect, source_file_of) or text
+        return _spliced(text, query_of(statement_of(text, dialect))[0], views)
+    query, _writes = query_of(statement_of(text, dialect))
+    if source_file_of is not None:
+        select_source_file(query, source_file_of)
     return printed(_replaced(query, views), dialect)
 
 
 def _spliced(text: str, query: exp.Query, views: Mapping[str, str]) -> str:
     """The text as it was written, with only the names of datasets changed."""
     cuts: list[tuple[int, int, str]] = []
+    fully_named = _fully_named(query, views)
+    aliases = _aliases(query, fully_named)
     for table in tables_read(query):
         view = views.get(table_name(table))
         if view is None:
@@ -117,14 +121,15 @@ def _spliced(text: str, query: exp.Query, views: Mapping[str, str]) -> str:
         start, end = _span(table.parts)
         replacement = name(view)
         if not table.alias:
-            replacement = f"{replacement} AS {name(table.name)}"
+            alias = aliases.get(table_name(table), table.name)
+            replacement = f"{replacement} AS {name(alias)}"
             # Spark wants an alias after TABLESAMPLE; in parentheses it may come before.
             replacement = f"({replacement})" if table.args.get("sample") else replacement
         cuts.append((start, end, replacement))
-    for column, parts in _fully_named(query, views):
+    for column, parts in fully_named:
         start, end = _span(column.parts[:parts])
-        cuts.append((start, end, name(column.parts[parts - 1].name)))
-    for start, end, replacement in sorted(cuts, reverse=True):
+        cuts.append((start, end, name(aliases[_id_of(column, parts)])))
+    for start, end, replacement in sorted(set(cuts), reverse=True):
         text = text[:start] + replacement + text[end + 1 :]
     return text.strip()
 
@@ -134,34 +139,58 @@ def _span(parts: Any) -> tuple[int, int]:
 
 
 def _replaced(query: exp.Query, views: Mapping[str, str]) -> exp.Query:
+    fully_named = _fully_named(query, views)
+    aliases = _aliases(query, fully_named)
     for table in list(tables_read(query)):
         view = views.get(table_name(table))
         if view is not None:
             if not table.alias:
-                table.set("alias", exp.TableAlias(this=exp.to_identifier(table.name)))
+                alias = aliases.get(table_name(table), table.name)
+                table.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
             # Changed in place, so that joins, PIVOT and TABLESAMPLE of the table stay.
             table.set("this", exp.to_identifier(view))
             table.set("db", None)
             table.set("catalog", None)
-    for column, parts in _fully_named(query, views):
-        last, *fields = column.parts[parts - 1 :]
-        short = exp.Column(this=fields[0], table=last)
-        column.replace(exp.Dot.build([short, *fields[1:]]) if fields[1:] else short)
+    for column, parts in fully_named:
+        first, *fields = column.parts[parts:]
+        short = exp.Column(this=first, table=exp.to_identifier(aliases[_id_of(column, parts)]))
+        column.replace(exp.Dot.build([short, *fields]) if fields else short)
     return query
 
 
 def _fully_named(query: exp.Query, views: Mapping[str, str]) -> list[tuple[exp.Column, int]]:
     """Columns like `analytics.orders.id`, with the number of parts that form the dataset id.
 
-    A view has the last part of the id as its alias. `payload.user.id` looks the same but is a
-    field of a column: only ids of datasets count.
+    `payload.user.id` looks the same but is a field of a column: only ids of datasets that the
+    query reads count.
     """
-    return [
-        (column, parts)
-        for column in list(query.find_all(exp.Column))
-        for parts in range(2, len(column.parts))
-        if ".".join(part.name for part in column.parts[:parts]) in views
-    ]
+    read = views.keys() & {table_name(table) for table in tables_read(query)}
+    found = []
+    for column in query.find_all(exp.Column):
+        ids = [parts for parts in range(2, len(column.parts)) if _id_of(column, parts) in read]
+        found += [(column, parts) for parts in ids[-1:]]
+    return found
+
+
+def _id_of(column: exp.Column, parts: int) -> str:
+    return ".".join(part.name for part in column.parts[:parts])
+
+
+def _aliases(query: exp.Query, fully_named: list[tuple[exp.Column, int]]) -> dict[str, str]:
+    """The alias of each dataset whose id is part of a column's name.
+
+    It is the last part of the id, so that `orders.id` means `analytics.orders.id`, too. But if
+    another relation of the query has that name, only the whole id tells the two apart.
+    """
+    datasets = {_id_of(column, parts) for column, parts in fully_named}
+    others = {alias.name.lower() for alias in query.find_all(exp.TableAlias)}
+    tables = {(table_name(table), table.name.lower()) for table in query.find_all(exp.Table)}
+    aliases: dict[str, str] = {}
+    for dataset in datasets:
+        last = dataset.rpartition(".")[2]
+        taken = others | {short for table, short in tables if table != dataset}
+        aliases[dataset] = dataset if last.lower() in taken else last
+    return aliases
 
 
 def _by_options(rows: DataFrame, options: Mapping[str, Any]) -> DataFrame:

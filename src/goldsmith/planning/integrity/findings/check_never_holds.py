@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from goldsmith.catalog.rules import RuleSet
@@ -50,9 +50,10 @@ def _comparable(bound: Any) -> Any:
     """A bound as a number or a time; None for a bound that cannot be compared here."""
     if isinstance(bound, int | float) and not isinstance(bound, bool):
         return float(bound)
-    if isinstance(bound, str):
-        try:
-            return datetime.fromisoformat(bound).replace(tzinfo=None)
-        except ValueError:
-            return None  # an expression or a plain text
-    return None
+    if not isinstance(bound, str | date):
+        return None
+    try:
+        time = datetime.fromisoformat(str(bound))
+    except ValueError:
+        return None  # an expression or a plain text
+    return time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)

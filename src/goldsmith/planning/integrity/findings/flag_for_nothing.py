@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from goldsmith.catalog.datasets import Source, Target
@@ -61,8 +62,10 @@ def _may_be_read(dataset: str, rows: CatalogRows) -> bool:
     """A stage has the dataset as `source_id`, or some SQL contains its id."""
     stages, edges = rows.rows(Stage), rows.rows(Edge)
     sql = [stage.transform_sql for stage in stages] + [edge.transformation_sql for edge in edges]
+    # `orders` is not part of the SQL because `orders_old` is.
+    whole = re.compile(rf"(?<!\w){re.escape(dataset)}(?!\w)", re.IGNORECASE)
     return any(stage.source_id == dataset for stage in stages) or any(
-        dataset.lower() in text.lower() for text in sql if text
+        whole.search(text) for text in sql if text
     )
 
 

@@ -1,6 +1,6 @@
 """A stage's SQL needs all rows of an input, for example for a self-join, but the stage reads only
-new rows: rows of different loads are never joined. Or a UNION branch does not read the input, so
-its rows would be appended with every load."""
+new rows: rows of different loads are never joined. Or the SQL, or a UNION branch of it, does not
+read the input, so its rows would be appended with every load."""
 
 from __future__ import annotations
 
@@ -25,11 +25,18 @@ def join_over_parts(context: StageContext) -> Iterator[FoundProblem]:
             "Read everything (write_mode: overwrite, or options.read: all); options.partial: ok"
             " says that only rows of one load are meant to meet.",
         )
-    elif dataset.dataset_id in facts.beside and context.resolved.appends:
+        return
+    reads = dataset.dataset_id in facts.reads
+    if (reads and dataset.dataset_id not in facts.beside) or facts.error is not None:
+        return
+    if context.resolved.appends:
+        what, advice = "does not read", "Name it in the FROM"
+        if reads:
+            what = "has a UNION branch that does not read"
+            advice = "Write each branch by a stage of its own"
         yield FoundProblem(
             context.stage,
-            f"The SQL of stage {context.stage_id} has a UNION branch that does not read"
-            f" '{dataset.dataset_id}': its rows would be appended again with every load.",
-            "Write each branch by a stage of its own, or overwrite (write_mode: overwrite) or merge"
-            " by keys (write_mode: merge).",
+            f"The SQL of stage {context.stage_id} {what} '{dataset.dataset_id}': its rows would be"
+            " appended again with every load.",
+            f"{advice}, or overwrite (write_mode: overwrite) or merge by keys (write_mode: merge).",
         )
