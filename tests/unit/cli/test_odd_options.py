@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -107,3 +108,47 @@ def test_what_cannot_be_is_refused_in_words(project: Path, arguments: tuple[byte
     assert "Unclassified" not in stderr
     assert stderr.startswith("Error: ")
     assert stderr.rstrip().endswith("]")
+
+
+def test_a_file_that_cannot_be_written_is_refused_in_words(project: Path) -> None:
+    trace = project / "trace.jsonl"
+    trace.write_text(json.dumps({"name": "a", "arrival": 0, "stages": [{"seconds": 1}]}))
+    outputs = (
+        ("catalog", "export", "--output"),
+        ("catalog", "schema", "--output"),
+        ("lineage", "export", "--output"),
+        ("simulate", "--trace", str(trace), "--html"),
+    )
+    for *command, option in outputs:
+        for file in ("", ".", "/dev/null/x", str(project / "no-such-folder" / "file")):
+            arguments = ["--project", str(project), *command, f"{option}={file}"]
+            done = CliRunner().invoke(goldsmith, arguments)
+            assert isinstance(done.exception, SystemExit | GoldsmithError), (arguments, done.output)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "checks try",
+        "checks import",
+        "errors classify",
+        "digest",
+        "push push",
+        "simulate --trace",
+        "simulate --catalog",
+    ],
+)
+def test_a_file_without_an_end_is_refused_in_words(project: Path, command: str) -> None:
+    program = "import resource; resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30));"
+    program += "from goldsmith.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command.split(), "/dev/zero"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert "Traceback" not in done.stderr
