@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from goldsmith.scheduling.trace import TraceRun
 
 _SPANS = {"h": 3600.0, "d": 86400.0, "m": 60.0}
+#: Of the number in a span: a longer one begins before the calendar.
+_MOST_DIGITS = 5
 
 
 @click.command()
@@ -155,7 +157,8 @@ def _from_journal(cli: CliContext, seconds: float) -> tuple[TraceRun, ...]:
 
 def _span(text: str) -> float:
     number, unit = text[:-1], text[-1:]
-    if unit not in _SPANS or not number.isdecimal() or not int(number):
+    fine = unit in _SPANS and number.isdecimal() and len(number) <= _MOST_DIGITS
+    if not fine or not int(number):
         raise BadRequest(
             sentence=f"'{text}' is not a span of time.", advice="Write 12h, 7d or 90m."
         )

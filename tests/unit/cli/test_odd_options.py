@@ -23,6 +23,7 @@ TIMES = (
 )
 #: Values for the words a command needs besides.
 WORDS = {"selection": [], "entity": ["pipeline:example"], "dataset_id": ["example"]}
+_TIMES = ("until", "since", "before", "to_time", "at", "to", "expires", "every", "rehearse")
 
 
 def options(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
@@ -36,7 +37,7 @@ def options(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], s
             continue
         for option in command.params:
             is_number = isinstance(option.type, click.IntRange | click.types.IntParamType)
-            is_time = option.name in ("until", "since", "before", "to_time", "at") and not is_number
+            is_time = option.name in _TIMES and not is_number
             if isinstance(option, click.Option) and (is_number or is_time):
                 yield (*path, name), option.opts[0], is_number
 
@@ -73,11 +74,28 @@ def test_an_odd_value_is_refused_with_a_code_and_never_a_traceback(
         arguments = ["--project", str(project), *path, f"{option}={value}"]
         arguments += {"stop": ["pipeline:example", "--yes"], "undo": ["--yes"]}.get(path[-1], [])
         arguments += {"forget": ["--dry-run"], "run": ["--dry-run"]}.get(path[-1], [])
+        arguments += {"backfill": ["orders_etl", "--dry-run"]}.get(path[-1], [])
+        arguments += {"restore": ["silver_orders", "--dry-run"]}.get(path[-1], [])
         done = CliRunner().invoke(goldsmith, arguments)
         fine = done.exception is None or isinstance(done.exception, SystemExit | GoldsmithError)
         assert fine, (value, done.exception)
         if is_number and value not in ("0", "٣"):
             assert done.exit_code != 0, (value, done.output)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        ("--from", "0001-01-01", "--every", "1h"),
+        ("--from", "9999-12-30", "--to", "9999-12-31", "--every", "9999d"),
+    ],
+)
+def test_a_backfill_at_the_ends_of_the_calendar_is_refused_in_words(
+    project: Path, span: tuple[str, ...]
+) -> None:
+    arguments = ["--project", str(project), "backfill", "orders_etl", "--dry-run", *span]
+    done = CliRunner().invoke(goldsmith, arguments)
+    assert isinstance(done.exception, SystemExit | GoldsmithError), done.exception
 
 
 @pytest.mark.parametrize(
