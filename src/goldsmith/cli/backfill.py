@@ -88,7 +88,7 @@ def backfill(
         as_json,
         answer,
         lambda: echo(
-            f"{name}: {count(len(ids), 'window')} in the queue, for the workers of `goldsmith serve` "
+            f"{name}: {count(len(ids), 'window')} in the queue, for workers of `goldsmith serve` "
             f"or the next `goldsmith run`; `goldsmith backfill --show {name}` says more."
         ),
     )
