@@ -343,6 +343,8 @@ def test_a_password_in_a_variables_address_is_used_and_not_shown(project: Path) 
         "postgresql://u:hunter2?#@h/d",
         "postgresql:/u:hunter2@h/d",
         "postgresql:u:hunter2@h/d",
+        "u:hunter2@h/d",
+        "u:hunter2@h:5432/d?sslmode=require",
         "postgresql://u:hunter2@h:no-port/d",
         "sc://h:15002/;use_ssl=true;token=hunter2",
         "host=127.0.0.1 port=1 password=hunter2",
@@ -360,6 +362,7 @@ def test_an_address_without_a_password_is_shown_as_it_is() -> None:
         "postgresql://u@h:5432/d?sslmode=require",
         "sqlite:////data/ann@example.com/12:30/catalog.db",
         "https://example.com:8443/a/b",
+        "s3://company/ann@example.com/12:30/",
     ):
         assert without_password(url) == url
 

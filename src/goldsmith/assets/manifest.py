@@ -114,6 +114,8 @@ def _copy(original: Any, out: Any, size: int) -> None:
 
 def read(file: Path) -> Manifest:
     """The head of a manifest, or BadManifest."""
+    if file.exists() and not file.is_file():
+        raise BadManifest(file=file, problem="it is no file")
     try:
         head = _head(file)
     except OSError as error:

@@ -12,7 +12,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import make_url
 
 from goldsmith.catalog.columns import read_json, write_json
-from goldsmith.catalog.errors import CatalogUnreachable
+from goldsmith.catalog.errors import CatalogDamaged, CatalogUnreachable, is_damaged
 from goldsmith.catalog.postgresql_url import libpq_url
 from goldsmith.errors import BadRequest
 
@@ -109,8 +109,10 @@ def glance(engine: sa.Engine, statement: str, given: Any = ()) -> list[tuple[Any
         finally:
             if kept is None:
                 pooled.close()
-    except engine.dialect.loaded_dbapi.OperationalError as error:
-        raise _unreachable(engine, error) from error
+    except engine.dialect.loaded_dbapi.DatabaseError as error:
+        if known := _known(engine, error):
+            raise known from error
+        raise
     return found
 
 
@@ -157,10 +159,13 @@ def _connected(engine: sa.Engine) -> Iterator[sa.Connection]:
         else:
             with engine.connect() as own:
                 yield own
-    except sa.exc.OperationalError as error:
+    except (sa.exc.DatabaseError, engine.dialect.loaded_dbapi.DatabaseError) as error:
+        known = _known(engine, error.orig if isinstance(error, sa.exc.DatabaseError) else error)
+        if known is None:
+            raise
         if kept is not None:
             kept.invalidate()  # its next use reconnects
-        raise _unreachable(engine, error.orig) from error
+        raise known from error
 
 
 @contextmanager
@@ -187,5 +192,13 @@ def writing(engine: sa.Engine, *, lasts: bool = True) -> Iterator[sa.Connection]
             yield connection
 
 
-def _unreachable(engine: sa.Engine, cause: object) -> CatalogUnreachable:
-    return CatalogUnreachable.of(engine.url.render_as_string(hide_password=False), cause)
+def _known(
+    engine: sa.Engine, error: BaseException | None
+) -> CatalogUnreachable | CatalogDamaged | None:
+    """The error of the catalog for an error of its driver; None if a statement is to blame."""
+    url = engine.url.render_as_string(hide_password=False)
+    if is_damaged(error):
+        return CatalogDamaged.of(url, error)
+    if isinstance(error, engine.dialect.loaded_dbapi.OperationalError):
+        return CatalogUnreachable.of(url, error)
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,36 @@ class CatalogUnreachable(GoldsmithError):
     @property
     def hint(self) -> str:
         return "`goldsmith config check` tries every connection and says what is wrong."
+
+
+@dataclass(eq=False, kw_only=True)
+class CatalogDamaged(GoldsmithError):
+    """The file of the catalog is damaged, or no SQLite database at all."""
+
+    exit_code = 1
+
+    url: str
+    cause: str
+
+    @classmethod
+    def of(cls, url: str, cause: object) -> CatalogDamaged:
+        return cls(url=without_password(url), cause=str(cause).strip())
+
+    def __str__(self) -> str:
+        return f"The catalog at {self.url} cannot be read: {self.cause}"
+
+    @property
+    def hint(self) -> str:
+        return (
+            "Nothing was changed. Put it back from a backup (`catalog.db.backup_…` beside it is "
+            "from the last migration), together with no `-wal` file of the damaged one."
+        )
+
+
+def is_damaged(error: BaseException | None) -> bool:
+    """Whether a driver's error is that the file of a SQLite database is damaged or none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 @dataclass(eq=False, kw_only=True)

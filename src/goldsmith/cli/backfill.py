@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from goldsmith.cli.output import CliContext, count, echo, json_option, pass_cli, show, whoami
+from goldsmith.cli.times import span
 
 _EVERY = re.compile(r"(\d{1,4})([hd])\Z")
 _UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1)}
@@ -68,13 +69,15 @@ def backfill(
     from goldsmith.planning.window import Window
 
     whole = Window.of(since, until, datetime.now(UTC))
+    number = -(-(whole.end - whole.start) // every)
+    if number > _MOST:
+        raise click.UsageError(f"{number:,} windows are too many: at most {_MOST:,}.")
     windows = _windows(whole, every)
-    if len(windows) > _MOST:
-        raise click.UsageError(f"{len(windows):,} windows are too many: at most {_MOST:,}.")
     selection = (f"pipeline:{pipeline}",)
     if dry_run:
         if not as_json:
-            echo(f"{count(len(windows), 'window')} of {every}, {whole}:")
+            length = span(every.total_seconds())
+            echo(f"{count(len(windows), 'window')} of {length}, {whole}:")
         _window(cli, selection, since, until, show_only=True, as_json=as_json)
         return
     # Refuses stages that cannot be backfilled, before anything is put.
@@ -84,7 +87,10 @@ def backfill(
     show(
         as_json,
         answer,
-        lambda: echo(f"{name}: {count(len(ids), 'window')} in the queue; --show {name} says more."),
+        lambda: echo(
+            f"{name}: {count(len(ids), 'window')} in the queue, for workers of `goldsmith serve` "
+            f"or the next `goldsmith run`; `goldsmith backfill --show {name}` says more."
+        ),
     )
 
 
@@ -93,7 +99,7 @@ def _windows(whole: Any, every: timedelta) -> list[Any]:
 
     found, start = [], whole.start
     while start < whole.end:
-        end = min(start + every, whole.end)
+        end = start + every if whole.end - start > every else whole.end
         found.append(Window(start=start, end=end))
         start = end
     return found

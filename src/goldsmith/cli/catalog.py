@@ -19,6 +19,7 @@ from goldsmith.cli.output import (
     how_many,
     json_option,
     pass_cli,
+    save_text,
     show,
     style,
     table,
@@ -151,7 +152,7 @@ def export(cli: CliContext, pipelines: tuple[str, ...], output: Path | None, as_
     if output is None:
         write_text(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        save_text(output, text)
         echo(f"Wrote {output}, revision {rows.revision}.", err=True)
 
 
@@ -291,7 +292,7 @@ def schema(output: Path | None, as_json: bool) -> None:
     if output is None:
         write_text(text + "\n")
     else:
-        output.write_text(text + "\n", encoding="utf-8")
+        save_text(output, text + "\n")
         echo(f"Wrote {output}.", err=True)
 
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from goldsmith.cli.checks_data import export, history, import_, run_checks, suggest
-from goldsmith.cli.output import count, echo, json_option, show, table, unreadable
+from goldsmith.cli.output import count, echo, json_option, read_text, show, table, unreadable
 from goldsmith.errors import BadRequest, GoldsmithError
 
 if TYPE_CHECKING:
@@ -176,8 +176,8 @@ def _cases(file: Path) -> list[Case]:
     from goldsmith.checks.try_checks import Case
 
     try:
-        document = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        document = yaml.safe_load(read_text(file))
+    except (yaml.YAMLError, RecursionError) as error:
         raise unreadable(file, error) from error
     listed = document.get("cases", [document]) if isinstance(document, dict) else document
     if not isinstance(listed, list):

@@ -16,6 +16,8 @@ from goldsmith.cli.output import (
     how_many,
     json_option,
     pass_cli,
+    read_text,
+    save_text,
     show,
     style,
     table,
@@ -146,7 +148,7 @@ def suggest(
     name = rule_set_id or f"{dataset.replace('.', '_')}_suggested"
     text = suggesting.as_yaml(name, found, dataset)
     if output is not None:
-        output.write_text(text, encoding="utf-8")
+        save_text(output, text)
     suggestions = [{"check": check, "because": reason} for check, reason in found]
     value = {"rule_set_id": name, "suggested": suggestions, "yaml": text}
 
@@ -205,8 +207,8 @@ def import_(file: Path, rule_set_id: str | None, skip_unknown: bool, as_json: bo
     from goldsmith.checks.exchange import dbt, great_expectations
 
     try:
-        document = yaml.safe_load(file.read_text(encoding="utf-8"))  # JSON is YAML too
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        document = yaml.safe_load(read_text(file))  # JSON is YAML too
+    except (yaml.YAMLError, RecursionError) as error:
         raise unreadable(file, error) from error
     if not isinstance(document, dict) or not ({"expectations", "models"} & document.keys()):
         raise BadRequest(

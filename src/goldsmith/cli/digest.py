@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import sys
+import zlib
+from contextlib import nullcontext
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +19,10 @@ from goldsmith.errors import GoldsmithError
 
 if TYPE_CHECKING:
     from goldsmith.digest.values import Digest
+
+
+#: No larger file is read: devices have no end, and neither do some archives.
+_MOST_BYTES = 2**30
 
 
 @dataclass(eq=False, kw_only=True)
@@ -100,11 +107,15 @@ def _answer_lines() -> None:
     from goldsmith.digest.json_lines import answer_line
 
     with Guard(answer_line) as guard:
-        for line in sys.stdin:
+        for raw in sys.stdin.buffer:
+            line = raw.decode("utf-8", "backslashreplace")
             if not line.strip():
                 continue
             try:
+                raw.decode("utf-8")
                 answer = guard.call(line)
+            except UnicodeDecodeError:
+                answer = _failed(line, "the line is not UTF-8")
             except StatementKilled as killed:
                 answer = _failed(line, str(killed))
             echo(json.dumps(answer))
@@ -148,11 +159,15 @@ def _digest_files(
 
 def _text(name: str) -> str:
     try:
-        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
         if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-    except (OSError, EOFError) as error:
+            with gzip.open(BytesIO(data)) as unpacked:
+                data = unpacked.read(_MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
         raise UnreadableSql(file=name, problem=str(error)) from error
+    if len(data) > _MOST_BYTES:
+        raise UnreadableSql(file=name, problem=f"it is larger than {_MOST_BYTES >> 20} MB")
     if b"\0" in data[:65_536]:
         raise UnreadableSql(file=name, problem="it is a binary file")
     try:

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style, table
+from goldsmith.cli.output import (
+    MOST_BYTES,
+    CliContext,
+    TooLarge,
+    echo,
+    json_option,
+    pass_cli,
+    show,
+    style,
+    table,
+)
 
 if TYPE_CHECKING:
     from goldsmith.healing.codes import ErrorCode
@@ -56,7 +66,10 @@ def classify(file: TextIO, as_json: bool) -> None:
     """Find the error code of a log or a stack trace; - reads standard input."""
     from goldsmith.healing.classify import classify_text
 
-    found = classify_text(file.read())
+    text = file.read(MOST_BYTES + 1)
+    if len(text) > MOST_BYTES:
+        raise TooLarge(file=file.name, megabytes=MOST_BYTES >> 20)
+    found = classify_text(text)
     plain = {**found.code.as_plain(), "also": list(found.also)}
     show(as_json, plain, lambda: _print_classified(found.code, found.also))
 

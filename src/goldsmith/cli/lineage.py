@@ -16,6 +16,7 @@ from goldsmith.cli.output import (
     how_many,
     json_option,
     pass_cli,
+    save_text,
     show,
     table,
     write_text,
@@ -227,10 +228,18 @@ def show_hotspots(cli: CliContext, most: int, as_json: bool) -> None:
 @click.argument("dataset_id", required=False)
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="json", show_default=True)
 @click.option("--depth", type=how_many, help="With a dataset: at most so many steps around it.")
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write a file.")
+@click.option(
+    "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write a file."
+)
+@json_option
 @pass_cli
 def export(
-    cli: CliContext, dataset_id: str | None, format_: str, depth: int | None, output: Path | None
+    cli: CliContext,
+    dataset_id: str | None,
+    format_: str,
+    depth: int | None,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     """Write the lineage, of one dataset or of all, for another tool."""
     from goldsmith.lineage import export as exporting
@@ -242,11 +251,12 @@ def export(
         around = {dataset_id, *upstream(graph, dataset_id, depth)}
         around |= downstream(graph, dataset_id, depth).keys()
         graph = exporting.part_of(graph, around)
+    format_ = "json" if as_json else format_
     text = as_html(graph, dataset_id) if format_ == "html" else exporting.FORMATS[format_](graph)
     if output is None:
         write_text(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        save_text(output, text)
         echo(f"Wrote {count(len(graph.names), 'dataset')} to {output}.")
 
 

@@ -5,6 +5,7 @@ Every command is imported only when it is called, so that `goldsmith status` ans
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -109,6 +110,7 @@ def goldsmith(ctx: click.Context, project: Path | None, environment: str | None)
 def main() -> None:
     """Run a command: the only function that prints errors and sets exit codes."""
     try:
+        _write_every_character()
         _refuse_odd_bytes(sys.argv[1:])
         code = goldsmith.main(standalone_mode=False)
         code = code if isinstance(code, int) else 0
@@ -133,6 +135,17 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
+
+
+def _write_every_character() -> None:
+    """Write UTF-8 to files and pipes; escape what the encoding of a terminal does not have."""
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        if stream.isatty():
+            stream.reconfigure(errors="backslashreplace")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _refuse_odd_bytes(arguments: list[str]) -> None:

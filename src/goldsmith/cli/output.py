@@ -45,6 +45,8 @@ pass_cli = click.make_pass_decorator(CliContext)
 
 #: No option takes a larger number: databases and Spark count rows to read in 31 bits.
 LARGEST = 2**31 - 1
+#: No command reads more of one file: enough for any declaration, and devices have no end.
+MOST_BYTES = 128 * 2**20
 #: How many of something, at least one.
 how_many = click.IntRange(min=1, max=LARGEST)
 #: A revision of the catalog.
@@ -90,6 +92,17 @@ def echo(text: object = "", *, err: bool = False, nl: bool = True, keep: str = "
 def write_text(text: str) -> None:
     """Write a text meant for a file: unchanged to a pipe, escaped to a terminal."""
     click.echo(visible(text, keep="\n") if sys.stdout.isatty() else text, nl=False)
+
+
+def save_text(file: Path, text: str) -> None:
+    """Write a text to the file that an option names; raises BadRequest if that is impossible."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise BadRequest(
+            sentence=f"{file} cannot be written: {error.strerror or error}.",
+            advice="Name a file in a folder that you may write to.",
+        ) from error
 
 
 def show(as_json: bool, value: Any, text: Callable[[], None]) -> None:
@@ -163,6 +176,18 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
+def read_text(file: Path, *, most: int = MOST_BYTES) -> str:
+    """The text of a file that an argument names; raises BadRequest if it is none or endless."""
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(most + 1)
+        if len(content) > most:
+            raise TooLarge(file=str(file), megabytes=most >> 20)
+        return content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable(file, error) from error
+
+
 def unreadable(file: Path, error: Exception) -> BadRequest:
     """The error for a given file that is missing, not UTF-8, or not YAML."""
     mark = getattr(error, "problem_mark", None)
@@ -180,6 +205,21 @@ def unreadable(file: Path, error: Exception) -> BadRequest:
         first = next(iter(str(error).splitlines()), type(error).__name__)
         reason, advice = f"it is not YAML or JSON: {first}", "Correct the file."
     return BadRequest(sentence=f"{file} cannot be read: {reason}.", advice=advice)
+
+
+@dataclass(eq=False, kw_only=True)
+class TooLarge(GoldsmithError):
+    """A file is larger than a command reads, or has no end, as a device."""
+
+    file: str
+    megabytes: int
+
+    def __str__(self) -> str:
+        return f"{self.file} is larger than {self.megabytes} MB."
+
+    @property
+    def hint(self) -> str:
+        return "Name a smaller file, or split it into several."
 
 
 @dataclass(eq=False, kw_only=True)

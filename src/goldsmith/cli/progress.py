@@ -170,10 +170,17 @@ class Board(AbstractContextManager["Board"]):
                     self._say(f"▶ {stage.stage_id} → {stage.context.stage.target_id}")
             else:
                 self.working.pop(stage.stage_id, None)
+                now = time.monotonic()
+                self._show([line(work, now) for work in self.working.values()])
                 self._say(ended(stage, stage_run))
                 if stage_run.status == "succeeded":
                     for warning in self.warnings(stage_run.stage_run_id):
                         self._say(f"  ! {warning}")
+
+    def say(self, text: str) -> None:
+        """Print a line above those of the running stages."""
+        if not self.quiet:
+            self._say(text)
 
     def _say(self, text: str) -> None:
         if self._live is None:
@@ -199,9 +206,15 @@ class Board(AbstractContextManager["Board"]):
         now = time.monotonic()
         return [line(work, now) for work in working]
 
-    def _renew(self) -> None:
-        from rich.text import Text
+    def _show(self, lines: Sequence[str]) -> None:
+        """Replace the lines of the running stages; nothing without a terminal."""
+        if self._live is not None:
+            from rich.text import Text
 
+            text = Text("\n".join(map(visible, lines)), no_wrap=True, overflow="ellipsis")
+            self._live.update(text, refresh=True)
+
+    def _renew(self) -> None:
         while not self._over.wait(_AGAIN_SECONDS):
             try:
                 lines = self.look()
@@ -209,8 +222,7 @@ class Board(AbstractContextManager["Board"]):
                 # The lines are updated again half a second later; a run does not need them.
                 _log.warning("The progress could not be measured.", exc_info=True)
                 continue
-            text = Text("\n".join(map(visible, lines)), no_wrap=True, overflow="ellipsis")
-            self._live.update(text, refresh=True)
+            self._show(lines)
 
 
 def _can_renew_lines() -> bool:

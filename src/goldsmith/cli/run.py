@@ -180,7 +180,7 @@ def perform(
             at_once=at_once,
             waits=waits,
             tell=progress.tell,
-            tell_wait=_wait_teller(quiet=quiet),
+            tell_wait=_wait_teller(progress.say),
         )
         turned = loop.run_until_over(runtime, resources, execution, request.request_id, waits=waits)
     over = requests.get(runtime.journal, requests.followed(runtime.journal, request.request_id))
@@ -190,14 +190,14 @@ def perform(
     return turned, replace(last, request=over)
 
 
-def _wait_teller(*, quiet: bool) -> Callable[[str], None]:
-    """Prints why a request waits, each reason once."""
+def _wait_teller(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Says why a request waits, each reason once."""
     shown: set[str] = set()
 
     def tell(because: str) -> None:
-        if not quiet and because not in shown:
+        if because not in shown:
             shown.add(because)
-            echo(f"Waiting: {because}")
+            say(f"Waiting: {because}")
 
     return tell
 

@@ -179,7 +179,7 @@ def _print_run(
         echo()
         table(
             ("stage", "name", "status", "step", *_NUMBERS, "took", "because"),
-            [_stage_line(stage) for stage in stages],
+            [_stage_line(stage, found) for stage in stages],
             indent=2,
         )
     if given:
@@ -191,7 +191,10 @@ def _print_run(
         table(("at", "event", "stage", "says"), [_event_line(e) for e in events], indent=2)
 
 
-def _stage_line(stage: StageRun) -> tuple[object, ...]:
+def _stage_line(stage: StageRun, run: Run) -> tuple[object, ...]:
+    because = f"{stage.error_code}: {stage.error_message}" if stage.error_code else stage.because
+    if stage.error_code and stage.error_message == run.error_message:
+        because = stage.error_code  # the message is at the top
     return (
         stage.stage_order,
         stage.stage_name,
@@ -199,7 +202,7 @@ def _stage_line(stage: StageRun) -> tuple[object, ...]:
         stage.step,
         *_numbers(stage),
         between(stage.started_at, stage.ended_at),
-        f"{stage.error_code}: {stage.error_message}" if stage.error_code else stage.because,
+        because,
     )
 
 

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldsmith.cli.output import CliContext, echo, how_many, json_option, pass_cli, show, table
+from goldsmith.cli.output import (
+    CliContext,
+    echo,
+    how_many,
+    json_option,
+    pass_cli,
+    read_text,
+    save_text,
+    show,
+    table,
+    unreadable,
+)
 from goldsmith.errors import BadRequest
 
 if TYPE_CHECKING:
@@ -15,6 +26,8 @@ if TYPE_CHECKING:
     from goldsmith.scheduling.trace import TraceRun
 
 _SPANS = {"h": 3600.0, "d": 86400.0, "m": 60.0}
+#: Of the number in a span: a longer one begins before the calendar.
+_MOST_DIGITS = 5
 
 
 @click.command()
@@ -82,7 +95,7 @@ def simulate(
         workload, Machine(slots, batch_seconds), shipped_settings(rows), seed=seed or 0
     )
     if html is not None:
-        html.write_text(as_html(compared, f"{len(workload)} runs on {slots} slots"), "utf-8")
+        save_text(html, as_html(compared, f"{len(workload)} runs on {slots} slots"))
     show(as_json, compared.as_plain(), lambda: _print(compared, len(workload), slots, html))
 
 
@@ -93,10 +106,7 @@ def _workload(
     from goldsmith.scheduling.workload import WorkloadShape, generate
 
     if trace_file is not None:
-        try:
-            return read_trace(trace_file.read_text("utf-8").splitlines())
-        except UnicodeDecodeError:
-            raise BadRequest(sentence=f"'{trace_file}' is not text in UTF-8.") from None
+        return read_trace(read_text(trace_file).splitlines())
     if rehearse is not None:
         return _from_journal(cli, _span(rehearse))
     return generate(1 if seed is None else seed, WorkloadShape(slots=slots))
@@ -147,7 +157,8 @@ def _from_journal(cli: CliContext, seconds: float) -> tuple[TraceRun, ...]:
 
 def _span(text: str) -> float:
     number, unit = text[:-1], text[-1:]
-    if unit not in _SPANS or not number.isdecimal() or not int(number):
+    fine = unit in _SPANS and number.isdecimal() and len(number) <= _MOST_DIGITS
+    if not fine or not int(number):
         raise BadRequest(
             sentence=f"'{text}' is not a span of time.", advice="Write 12h, 7d or 90m."
         )
@@ -179,9 +190,9 @@ def _rows_of_file(file: Path | None) -> dict[str, dict[str, float]]:
     import yaml
 
     try:
-        value: Any = yaml.safe_load(file.read_text("utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadRequest(sentence=f"'{file}' is not a catalog file: {error}") from None
+        value: Any = yaml.safe_load(read_text(file))
+    except (yaml.YAMLError, RecursionError) as error:
+        raise unreadable(file, error) from None
     rows = value.get("profile_settings") if isinstance(value, dict) else None
     found: dict[str, dict[str, float]] = {}
     for row in rows or ():

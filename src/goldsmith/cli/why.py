@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, style
@@ -37,12 +39,20 @@ def _print(answer: Answer) -> None:
 
 
 def _without_repeated_error(text: str, shown: list[str]) -> str:
-    """The sentence, cut before a long error message that was already printed."""
-    parts = text.split(": ")
-    for index in range(1, len(parts)):
-        if " " not in parts[index]:
-            continue  # the error's code stays
-        error = ": ".join(parts[index:])
-        if len(error) >= _LONG and any(error in earlier for earlier in shown):
-            return f"{': '.join(parts[:index])}."
+    """The sentence without a long error message that was already printed."""
+    for error in sorted({error for earlier in shown for error in _errors_in(earlier)}, key=len)[
+        ::-1
+    ]:
+        before, found, after = text.partition(error)
+        if found:
+            return f"{before.removesuffix(': ')}{after.removeprefix('.') or '.'}"
     return text
+
+
+def _errors_in(text: str) -> Iterator[str]:
+    """The long texts after a colon that can be error messages; their codes stay in sentences."""
+    parts = text.rstrip(".").split(": ")
+    for index in range(1, len(parts)):
+        error = ": ".join(parts[index:])
+        if " " in parts[index] and len(error) >= _LONG:
+            yield error

@@ -14,9 +14,11 @@ from goldsmith.planning.stage_context import StageContext
 from goldsmith.storage.files import ListedFile
 
 _JAVA_NOISE = re.compile(r"\s*(JVM stacktrace:|\n\s+at .*|Py4JJavaError.*?:)", re.DOTALL)
-_SQL_PLACE = re.compile(r"\(line (\d+), pos \d+\)")
+_SQL_PLACE = re.compile(r"\(line (\d+), pos(?:ition)? \d+\)")
 #: Spark's analyzer appends a position in generated SQL and the query plan to its message.
-_PLAN = re.compile(r"(?:\. )?(?:SQLSTATE: \w+)?;?\s*(line \d+) pos \d+;.*", re.DOTALL)
+_PLAN = re.compile(r"(?:\. )?(?:SQLSTATE: \w+)?;?\s*(line \d+) pos \d+(?:;.*|\s*$)", re.DOTALL)
+#: An error of a running query ends with the SQL around it, in which ids are names of views.
+_SQL_AROUND = re.compile(r"\s*(?:SQLSTATE: \w+)?\s*== (?:SQL|DataFrame)\b.*", re.DOTALL)
 _FIRST_LINES = 3
 
 
@@ -93,7 +95,7 @@ def _readable(
         return read
     text = _JAVA_NOISE.split(str(error))[0].strip()
     line = _SQL_PLACE.search(text)
-    text = _PLAN.sub(r" (\1).", text)
+    text = _SQL_AROUND.sub("", _PLAN.sub(r" (\1).", text))
     lines = [part.strip() for part in text.splitlines() if part.strip()]
     notes: Sequence[str] = getattr(error, "__notes__", ())  # the file and row of a bad value
     return StageError(

@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from goldsmith.catalog.columns import FROM_STORAGE, ColumnKind
-from goldsmith.catalog.errors import CatalogTooNew, CatalogTooOld, CatalogUnreachable
+from goldsmith.catalog.errors import (
+    CatalogDamaged,
+    CatalogTooNew,
+    CatalogTooOld,
+    CatalogUnreachable,
+    is_damaged,
+)
 from goldsmith.catalog.postgresql_url import libpq_url
 from goldsmith.catalog.version import VERSION
 
@@ -121,7 +127,8 @@ def _reachable(url: str, *, is_sqlite: bool) -> Iterator[None]:
     except Exception as error:
         if not isinstance(error, _unreachable(is_sqlite=is_sqlite)):
             raise
-        raise CatalogUnreachable.of(url, error) from error
+        found = CatalogDamaged if is_damaged(error) else CatalogUnreachable
+        raise found.of(url, error) from error
 
 
 def _unreachable(*, is_sqlite: bool) -> type[Exception]:

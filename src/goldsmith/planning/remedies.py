@@ -18,6 +18,9 @@ from goldsmith.planning.stage_context import StageContext
 _FROM_OUTSIDE = "does what it answers"
 
 
+_NO_RETRIES = "the stage has no retry policy, so nothing is tried again"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MayAct:
     """Whether a remedy that loosens a stage's settings may act on the stage."""
@@ -42,7 +45,7 @@ def may_act(
         if not row.enabled or not (is_outside or remedy in LOOSENING):
             continue
         if context.retry is None:
-            may, because = False, "the stage has no retry policy, so nothing is tried again"
+            may, because = False, _NO_RETRIES
         elif remedy in allowed:
             may, because = True, "options.remedies of the stage names it"
         elif needs_permission(row):
@@ -77,6 +80,8 @@ def remedy_lines(
             refused.setdefault(remedy.because, {}).setdefault(remedy.remedy, []).append(
                 remedy.error_code
             )
+    if refused.pop(_NO_RETRIES, None):
+        yield f"    no remedy acts: {_NO_RETRIES}"
     for because, remedies in refused.items():
         listed = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in remedies.items())
         yield f"    remedies that may not act: {listed}: {because}"

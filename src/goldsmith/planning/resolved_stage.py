@@ -105,7 +105,7 @@ def defaults_of(stage: Stage, resolved: ResolvedStage) -> Mapping[str, tuple[str
         defaults["write_mode"] = _write_mode(resolved.layer, stage)
     if stage.schema_policy is None:
         policy = resolved.schema_policy["columns"]
-        defaults["schema_policy"] = (policy, f"a {resolved.layer} stage that says nothing")
+        defaults["schema_policy"] = (policy, f"it is a {resolved.layer} stage")
     if stage.options.get("read") is None:
         what = "everything" if resolved.read == "all" else "new rows"
         defaults["read"] = (resolved.read, f"{resolved.write_mode} reads {what}")
@@ -140,12 +140,12 @@ def _why_layer(stage: Stage) -> str:
 
 def _write_mode(layer: str, stage: Stage) -> tuple[str, str]:
     if layer == "gold":
-        return "overwrite", "a gold stage that says nothing"
+        return "overwrite", "it is a gold stage"
     if layer == "bronze":
-        return "append", "a bronze stage that says nothing"
+        return "append", "it is a bronze stage"
     if stage.keys:
-        return "merge", f"a {layer} stage with keys"
-    return "append", f"a {layer} stage without keys"
+        return "merge", f"it is a {layer} stage with keys"
+    return "append", f"it is a {layer} stage without keys"
 
 
 def policy_of(policy: str | Mapping[str, str]) -> Mapping[str, str]:

@@ -14,10 +14,12 @@ from goldsmith.settings.sections import SettingKind, SettingSpec, sqlite_file
 
 #: The start of a secret reference; `credentials.py` resolves them, and a test compares the two.
 _REFERENCE = re.compile(r"(?:env|file|aws-secret):.")
-#: A password between `//user:` and the last `@`, or a token or password among the parameters.
+#: A password between `//user:` (or a first `user:`) and the last `@`, or a token or password
+#: among the parameters.
 #: Slashes, question marks and more `@` may be part of a password that is not URL-encoded.
 _PASSWORD_IN_URL = re.compile(
     r"(?P<before>\b[a-z][a-z0-9+.-]*:/{0,2}[^/?#@\s:]*:"
+    r"|(?<![^\s'\"])[^/?#@\s:'\"]+:(?!/)"
     r"|[?&;](?:token|secret)=|(?:password|passwd|pwd)(?:\s*=\s*|%3d))"
     r"(?P<secret>(?<=:)\S+(?=@)|(?<=[=d\s])[^&;\s]+)",
     re.IGNORECASE,

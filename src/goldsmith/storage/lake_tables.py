@@ -158,14 +158,12 @@ def drop_if(
 
 
 def _found(storage: Storage, look: Callable[[Any], T | None]) -> T | None:
-    catalog = storage.lake()
-    if catalog is None:
-        return None
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
     from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 
     try:
-        return look(catalog)
+        catalog = storage.lake()  # opening it reads the list
+        return None if catalog is None else look(catalog)
     except (NoSuchTableError, NoSuchNamespaceError):
         return None
     except (OperationalError, ProgrammingError) as error:

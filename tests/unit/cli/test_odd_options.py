@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ TIMES = (
 )
 #: Values for the words a command needs besides.
 WORDS = {"selection": [], "entity": ["pipeline:example"], "dataset_id": ["example"]}
+_TIMES = ("until", "since", "before", "to_time", "at", "to", "expires", "every", "rehearse")
 
 
 def options(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], str, bool]]:
@@ -35,7 +37,7 @@ def options(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], s
             continue
         for option in command.params:
             is_number = isinstance(option.type, click.IntRange | click.types.IntParamType)
-            is_time = option.name in ("until", "since", "before", "to_time", "at") and not is_number
+            is_time = option.name in _TIMES and not is_number
             if isinstance(option, click.Option) and (is_number or is_time):
                 yield (*path, name), option.opts[0], is_number
 
@@ -72,11 +74,28 @@ def test_an_odd_value_is_refused_with_a_code_and_never_a_traceback(
         arguments = ["--project", str(project), *path, f"{option}={value}"]
         arguments += {"stop": ["pipeline:example", "--yes"], "undo": ["--yes"]}.get(path[-1], [])
         arguments += {"forget": ["--dry-run"], "run": ["--dry-run"]}.get(path[-1], [])
+        arguments += {"backfill": ["orders_etl", "--dry-run"]}.get(path[-1], [])
+        arguments += {"restore": ["silver_orders", "--dry-run"]}.get(path[-1], [])
         done = CliRunner().invoke(goldsmith, arguments)
         fine = done.exception is None or isinstance(done.exception, SystemExit | GoldsmithError)
         assert fine, (value, done.exception)
         if is_number and value not in ("0", "٣"):
             assert done.exit_code != 0, (value, done.output)
+
+
+@pytest.mark.parametrize(
+    "span",
+    [
+        ("--from", "0001-01-01", "--every", "1h"),
+        ("--from", "9999-12-30", "--to", "9999-12-31", "--every", "9999d"),
+    ],
+)
+def test_a_backfill_at_the_ends_of_the_calendar_is_refused_in_words(
+    project: Path, span: tuple[str, ...]
+) -> None:
+    arguments = ["--project", str(project), "backfill", "orders_etl", "--dry-run", *span]
+    done = CliRunner().invoke(goldsmith, arguments)
+    assert isinstance(done.exception, SystemExit | GoldsmithError), done.exception
 
 
 @pytest.mark.parametrize(
@@ -107,3 +126,47 @@ def test_what_cannot_be_is_refused_in_words(project: Path, arguments: tuple[byte
     assert "Unclassified" not in stderr
     assert stderr.startswith("Error: ")
     assert stderr.rstrip().endswith("]")
+
+
+def test_a_file_that_cannot_be_written_is_refused_in_words(project: Path) -> None:
+    trace = project / "trace.jsonl"
+    trace.write_text(json.dumps({"name": "a", "arrival": 0, "stages": [{"seconds": 1}]}))
+    outputs = (
+        ("catalog", "export", "--output"),
+        ("catalog", "schema", "--output"),
+        ("lineage", "export", "--output"),
+        ("simulate", "--trace", str(trace), "--html"),
+    )
+    for *command, option in outputs:
+        for file in ("", ".", "/dev/null/x", str(project / "no-such-folder" / "file")):
+            arguments = ["--project", str(project), *command, f"{option}={file}"]
+            done = CliRunner().invoke(goldsmith, arguments)
+            assert isinstance(done.exception, SystemExit | GoldsmithError), (arguments, done.output)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "checks try",
+        "checks import",
+        "errors classify",
+        "digest",
+        "push push",
+        "simulate --trace",
+        "simulate --catalog",
+    ],
+)
+def test_a_file_without_an_end_is_refused_in_words(project: Path, command: str) -> None:
+    program = "import resource; resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30));"
+    program += "from goldsmith.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command.split(), "/dev/zero"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("Error: ")
+    assert "Traceback" not in done.stderr

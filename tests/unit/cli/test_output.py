@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +159,41 @@ def test_diff_exits_1_where_the_catalog_would_have_errors(project: Path) -> None
     assert invoke(project, "diff", str(file)).exit_code == 1
     assert invoke(project, "diff", str(file), "--json").exit_code == 1
     assert invoke(project, "diff", str(project / "odd.json")).exit_code == 0
+
+
+def piped(project: Path, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    """Run a command through pipes, where Python would write Latin-1."""
+    return subprocess.run(
+        [sys.executable, "-c", "from goldsmith.cli.main import main; main()", *arguments],
+        cwd=project,
+        env={**os.environ, "PYTHONIOENCODING": "latin-1"},
+        input=stdin,
+        capture_output=True,
+        check=False,
+    )
+
+
+def test_a_terminal_without_our_characters_shows_them_escaped(project: Path) -> None:
+    shown = terminal.goldsmith("plan", cwd=project, env={"PYTHONIOENCODING": "latin-1"})
+    assert "Traceback" not in shown.text
+    assert "\\u2192" in shown.text
+
+
+def test_files_and_pipes_get_utf_8_in_every_locale(project: Path) -> None:
+    exported = piped(project, "catalog", "export")
+    assert exported.returncode == 0, exported.stderr
+    assert "日本" not in exported.stdout.decode("utf-8")
+    row = {"pipelines": [{"pipeline_id": "日本", "description": "ü"}]}
+    (project / "names.json").write_text(json.dumps(row))
+    assert piped(project, "apply", "names.json", "--yes").returncode == 0
+    exported = piped(project, "catalog", "export", "--pipeline", "日本")
+    assert "pipeline_id: 日本\n" in exported.stdout.decode("utf-8"), exported
+
+
+def test_lines_of_sql_are_utf_8_in_every_locale(project: Path) -> None:
+    lines = '{"id": 1, "sql": "INSERT INTO tü SELECT a FROM s"}\n'.encode() + b'{"id": 2\xff}\n'
+    done = piped(project, "digest", "--jsonl", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    first, second = (json.loads(line) for line in done.stdout.splitlines())
+    assert first["downstream"] == ["tü"]
+    assert "not UTF-8" in second["error"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from goldsmith.cli.progress import Board, Working, ended, line
 from goldsmith.engine.session.progress import Progress
@@ -117,3 +119,19 @@ def test_quiet_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
         progress.tell("started", STAGE, stage_run())
         progress.tell("ended", STAGE, stage_run())
     assert capsys.readouterr().out == ""
+
+
+def test_a_stage_that_ended_has_no_line_while_its_retry_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr("rich._console", Console(file=written, force_terminal=True, width=80))
+    with board(quiet=False, on_terminal=True) as progress:
+        progress.tell("started", STAGE, stage_run())
+        progress._show(progress.look())
+        assert "▶ orders-2" in str(progress._live.get_renderable())
+        progress.tell("ended", STAGE, stage_run())
+        assert "▶" not in str(progress._live.get_renderable())
+        progress.say("Waiting: the source is down")
+    # The line goes through the console that moves the cursor, not past it.
+    assert "Waiting: the source is down\n" in written.getvalue()

@@ -16,10 +16,12 @@ from goldsmith.catalog.yaml_documents import BadFiles
 from goldsmith.cli import demo
 from goldsmith.cli.main import goldsmith
 from goldsmith.cli.rows import counts_text
-from goldsmith.cli.runs import _verdict_line
+from goldsmith.cli.runs import _print_run, _verdict_line
+from goldsmith.cli.why import _print
 from goldsmith.engine.failures import readable
 from goldsmith.errors import BadRequest, GoldsmithError
-from goldsmith.journal.tables import StageRun, Verdict
+from goldsmith.journal.reason import Answer, Reason
+from goldsmith.journal.tables import Run, StageRun, Verdict
 from goldsmith.planning.past_state import NOT_WRITTEN, CannotRestore
 
 ANALYSIS = """[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `sohp` cannot be resolved. \
@@ -29,11 +31,36 @@ Did you mean one of the following? [`shop`]. SQLSTATE: 42703; line 1 pos 70;
 """
 
 
-def test_an_unknown_column_is_told_without_the_plan_of_spark() -> None:
-    context: Any = SimpleNamespace(
-        stage_id="visits-2", target=None, stage=SimpleNamespace(target_id="silver_visits")
+VALUE = """[CAST_INVALID_INPUT] The value 'never' of the type "STRING" cannot be cast to \
+"TIMESTAMP" because it is malformed. SQLSTATE: 22018
+== SQL (line 2, position 24) ==
+SELECT visit_id, CAST(visited_at AS TIMESTAMP) AS visited_at FROM `goldsmith_0...
+                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+"""
+CONTEXT: Any = SimpleNamespace(
+    stage_id="visits-2", target=None, stage=SimpleNamespace(target_id="silver_visits")
+)
+
+
+def test_a_bad_value_is_told_with_its_line_and_without_sql_of_ours() -> None:
+    error = RuntimeError(VALUE)
+    error.add_note("It is in column visited_at of bronze_visits.")
+    assert str(readable(error, CONTEXT)) == (
+        "Stage visits-2 (silver_visits, line 2 of its SQL) failed: [CAST_INVALID_INPUT] The value "
+        '\'never\' of the type "STRING" cannot be cast to "TIMESTAMP" because it is malformed. '
+        "It is in column visited_at of bronze_visits."
     )
-    said = str(readable(RuntimeError(ANALYSIS), context))
+
+
+def test_an_unknown_function_is_told_without_a_state() -> None:
+    text = "[UNRESOLVED_ROUTINE] Cannot resolve routine `cuont`. SQLSTATE: 42883; line 1 pos 41"
+    said = str(readable(RuntimeError(text), CONTEXT))
+    assert said.endswith("Cannot resolve routine `cuont` (line 1).")
+
+
+def test_an_unknown_column_is_told_without_the_plan_of_spark() -> None:
+    said = str(readable(RuntimeError(ANALYSIS), CONTEXT))
     assert said.endswith("Did you mean one of the following? [`shop`] (line 1).")
     assert "Project" not in said
 
@@ -112,3 +139,32 @@ def test_the_demo_names_a_command_that_works(
     command.chmod(0o755)
     monkeypatch.setenv("PATH", str(command.parent))
     assert "\n  goldsmith plan  " in demo._next(tmp_path / "demo")
+
+
+def test_why_shows_a_long_error_once_also_where_a_reason_follows_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    message = f"Stage visits-2 (silver_visits) failed: {'a very long error. ' * 5}It ends here."
+    sentences = (
+        f"Incident opened: {message} (no retry policy says that it is tried again).",
+        f"Run run-1 failed: ValueDoesNotFit: {message}",
+    )
+    reasons = tuple(Reason(at=None, says=sentence) for sentence in sentences)
+    because = f"Run run-1 failed: ValueDoesNotFit: {message}"
+    _print(Answer(subject="pipeline:v", state="failed", because=because, reasons=reasons))
+    shown = capsys.readouterr().out
+    assert shown.count("It ends here") == 1
+    assert "Incident opened (no retry policy says that it is tried again)." in shown
+    assert shown.count("ValueDoesNotFit") == 2
+
+
+def test_a_failed_run_shows_the_message_of_its_stage_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    failed = {"status": "failed", "error_code": "ValueDoesNotFit", "error_message": "It is bad."}
+    run = Run(run_id="run-1", pipeline_id="visits", **failed)
+    stage = StageRun(stage_run_id="a", stage_order=2, **failed)
+    _print_run(run, [stage], [], [], [])
+    shown = capsys.readouterr().out
+    assert shown.count("It is bad.") == 1
+    assert shown.count("ValueDoesNotFit") == 2
