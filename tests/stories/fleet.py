@@ -138,10 +138,10 @@ class Fleet:
             row[0]
             for row in self.sql("SELECT request_id FROM audit_log WHERE kind = 'RequestEnded'")
         )
-        assert {name: ended[name] for name in names} == dict.fromkeys(names, 1)
+        assert {name: ended[name] for name in names if ended[name] != 1} == {}
         ran = self.sql("SELECT request_id, status FROM runs WHERE request_id IS NOT NULL")
         good = Counter(name for name, how in ran if how in ("succeeded", "skipped"))
-        assert {name: good[name] for name in names} == dict.fromkeys(names, 1)
+        assert {name: good[name] for name in names if good[name] != 1} == {}
         for what, query in {
             "run": "SELECT run_id FROM runs WHERE ended_at IS NULL",
             "stage run": "SELECT stage_run_id FROM stage_runs WHERE ended_at IS NULL",

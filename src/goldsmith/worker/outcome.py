@@ -110,15 +110,11 @@ def after_error(
 def after_death(runtime: Runtime, request: Request) -> Request:
     """Requeue a request whose worker died, unless it has killed too many workers.
 
-    If only the record of its end is missing, that is made up for: nothing runs twice.
     A death counts as an attempt at each running stage. For stages without a retry policy,
     `healing_limits` sets how many deaths are allowed.
     """
     journal, catalog_index = runtime.journal, runtime.catalog_indexer.catalog_index()
     request_runs = runs.recent_runs(journal, request_id=request.request_id, most=None)
-    finished = _finished(catalog_index, request, request_runs)
-    if finished:
-        return record_outcome(runtime, request, finished, worker=str(request.worker))
     left = [run for run in request_runs if run.ended_at is None]
     stage_runs = [
         stage_run for run in left for stage_run in runs.stage_runs_of(journal, run.run_id)
@@ -165,20 +161,24 @@ def after_death(runtime: Runtime, request: Request) -> Request:
         )
 
 
-def _finished(catalog_index: CatalogIndex, request: Request, found: Sequence[Run]) -> list[Run]:
-    """The runs of a request whose worker died after they all succeeded; empty: run it again."""
+def record_unrecorded(runtime: Runtime, request: Request) -> Request | None:
+    """Record the end of a request whose runs all succeeded unrecorded; None: run it again.
+
+    Its worker died, or lost the catalog, between the end of the runs and the record of it.
+    """
+    catalog_index = runtime.catalog_indexer.catalog_index()
     good = [
         run
-        for run in found
+        for run in runs.recent_runs(runtime.journal, request_id=request.request_id, most=None)
         if run.run_id not in request.run_ids
         and run.status in (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
     ]
     with contextlib.suppress(NothingSelected):
         names = select(catalog_index, RetryState.of(request).selection)
         wanted = {catalog_index.stages[name].stage.pipeline_id for name in names}
-        if wanted <= {run.pipeline_id for run in good}:
-            return good
-    return []
+        if good and wanted <= {run.pipeline_id for run in good}:
+            return record_outcome(runtime, request, good, worker=str(request.worker))
+    return None
 
 
 def _blamed(catalog_index: CatalogIndex, request: Request) -> Failure:
