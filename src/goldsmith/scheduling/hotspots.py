@@ -12,6 +12,8 @@ _MARGIN = 0.9
 _CATCH_UP = 1.1
 #: The mean of a endpoint counts once it was in use this long.
 _KNOWN_AFTER = 120.0
+#: The backlog of a endpoint that ends within this many seconds raises its limit to end with it.
+_HORIZON = 600.0
 _MINUTE = 60.0
 
 
@@ -82,20 +84,29 @@ class EndpointLimits:
             else:
                 mean = self._bytes[endpoint] / max(self._seconds[endpoint], 1.0)
             longest = self._longest.get(endpoint, 0.0)  # no entry: only stages of 0 s
-            keeps_up = self._bytes[endpoint] / max(self._drain, longest, _MINUTE)
+            keeps_up = self._bytes[endpoint] / max(self._drain, longest, _HORIZON)
             found = max(_MARGIN * peak_to_mean * mean, _CATCH_UP * keeps_up)
             self._limits[endpoint, peak_to_mean] = found
         return found
 
-    def hot_endpoint(self, stage: QueuedStage, peak_to_mean: float, *, paced: bool) -> str | None:
-        """The endpoint that has no room for the stage in the plan; None: it fits."""
+    def hot_endpoint(
+        self, stage: QueuedStage, peak_to_mean: float, *, late: bool, most_stretch: float
+    ) -> str | None:
+        """The endpoint that has no room for the stage in the plan; None: it fits.
+
+        A late stage waits for no other one. A stage whose own rate is above the limit runs only a
+        part of the time, unless that would stretch what is left of it beyond `most_stretch`.
+        """
         rate, more = stage.bytes_per_second, minute_rate(stage)
         for endpoint in endpoints(stage):
             limit = self.limit(endpoint, peak_to_mean)
             there = self._planned.get(endpoint, 0.0)
             if there and there + more > limit:
-                return endpoint
-            if not paced or (rate <= limit and more >= rate):
+                if not late and not self._is_small(stage, endpoint, there, limit):
+                    return endpoint
+            elif rate <= limit and more >= rate:
+                continue
+            if rate > limit * most_stretch or most_stretch < 1.0:
                 continue
             known = self._loads.get(endpoint)
             if known is not None and known.last_minute:
@@ -109,9 +120,19 @@ class EndpointLimits:
         more = minute_rate(stage)
         for endpoint in endpoints(stage):
             there = self._now.get(endpoint, 0.0)
-            if there and there + more > self.limit(endpoint, peak_to_mean):
+            limit = self.limit(endpoint, peak_to_mean)
+            if there and there + more > limit and not self._is_small(stage, endpoint, there, limit):
                 return endpoint
         return None
+
+    def _is_small(self, stage: QueuedStage, endpoint: str, there: float, limit: float) -> bool:
+        """Whether a stage ends within a micro-batch and its bytes fit into the minute."""
+        if stage.seconds > self._batch:
+            return False
+        known = self._loads.get(endpoint)
+        before = known.last_minute if known is not None else 0.0
+        size = stage.bytes_per_second * stage.seconds
+        return before + there * self._batch + size <= _MINUTE * limit
 
     def plan(self, stage: QueuedStage) -> None:
         """Count a stage that is to hold a slot."""

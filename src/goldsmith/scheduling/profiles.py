@@ -31,8 +31,11 @@ from goldsmith.scheduling.values import (
 #: A running stage loses its slot only to a score this much higher.
 _HOLD = 1.3
 #: A request slower than this many times fair sharing is late, and ranks this much higher.
-LATE_AFTER = 1.7
+LATE_AFTER = 1.5
 _LATE = 10.0
+#: A request this late waits for no other one at its source or target, and is slowed down for its
+#: own rate only until it is as late as the second number.
+_FIRST_AFTER, _UNPACED_AFTER = 1.6, 2.0
 _SHIPPED = {
     BALANCED: ProfileSettings(profile=BALANCED),
     FOCUS: ProfileSettings(
@@ -158,9 +161,18 @@ def _crowd(state: SchedulerState) -> float:
     return max(1.0, (len(state.waiting) + len(state.running)) / max(1, state.slots))
 
 
-def _is_late(stage: QueuedStage, crowd: float, now: float) -> bool:
-    total = max(stage.request_total, stage.request_seconds)
-    return now - stage.arrived + stage.request_seconds > LATE_AFTER * total * crowd
+def _entered(stage: QueuedStage) -> float:
+    return stage.entered or stage.arrived
+
+
+def _fair_seconds(stage: QueuedStage, crowd: float) -> float:
+    """How long fair sharing would take; without its history by the requests there are now."""
+    return stage.fair_seconds or max(stage.request_total, stage.request_seconds) * crowd
+
+
+def _is_late(stage: QueuedStage, crowd: float, now: float, after: float = LATE_AFTER) -> bool:
+    took = now - _entered(stage) + stage.request_seconds
+    return took > after * _fair_seconds(stage, crowd)
 
 
 def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: float) -> float:
@@ -293,14 +305,32 @@ class _Deciding:
         if item is None and not late and self._dear(stage, settings):
             return "price"
         if settings.peak_to_mean > 0:
-            hot = self.limits.hot_endpoint(stage, settings.peak_to_mean, paced=not late)
+            hot = self.limits.hot_endpoint(
+                stage,
+                settings.peak_to_mean,
+                late=self._waits_for_none(stage),
+                most_stretch=self._most_stretch(stage),
+            )
             if hot is not None:
                 return f"endpoint {hot}"
         return None
 
     def _busy(self, stage: QueuedStage) -> str | None:
         peak = self._of(stage).peak_to_mean
-        return self.limits.busy_endpoint(stage, peak) if peak > 0 else None
+        if peak <= 0 or self._waits_for_none(stage):
+            return None
+        return self.limits.busy_endpoint(stage, peak)
+
+    def _waits_for_none(self, stage: QueuedStage) -> bool:
+        """Whether a stage waits for no other one at its endpoints: it is late, or very short."""
+        if stage.request_total <= self.state.batch_seconds:
+            return True
+        return _is_late(stage, self.crowd, self.now, _FIRST_AFTER)
+
+    def _most_stretch(self, stage: QueuedStage) -> float:
+        """By how much the rest of a request may be stretched before it is too late."""
+        left = _UNPACED_AFTER * _fair_seconds(stage, self.crowd) - (self.now - _entered(stage))
+        return left / max(stage.request_seconds, 0.001)
 
     def _dear(self, stage: QueuedStage, settings: ProfileSettings) -> bool:
         """Delay-tolerant work waits for a cheaper hour that comes before its slack ends."""

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from goldsmith.scheduling.endpoint_usage import EndpointUsage
 from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
+from goldsmith.scheduling.fair_share import FairShare
 from goldsmith.scheduling.trace import TraceRun, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,
@@ -38,6 +39,8 @@ class Policy(Protocol):
     knows_sizes: bool
     #: Seconds after which it decides again although nothing happened, while stages wait.
     again_after: float
+    #: It looks at `fair_seconds` of stages.
+    needs_fair_share: bool
 
     def decide(self, state: SchedulerState, now: float) -> Decisions: ...
 
@@ -85,6 +88,8 @@ class _Job:
     done: float = 0.0
     arrived: bool = False
     needed: bool = False
+    #: When it had arrived and its upstreams had ended.
+    entered: float = 0.0
     started: float | None = None
     finished: float | None = None
 
@@ -170,6 +175,7 @@ class _Simulation:
         self.waiting: dict[int, QueuedStage] = {}
         self.holding: dict[int, _Holding] = {}
         self.usage = EndpointUsage()
+        self.fair_share = FairShare()
         self.held: list[tuple[float, float]] = []
         self.yields = 0
         self._order = 0
@@ -232,6 +238,7 @@ class _Simulation:
 
     def _queue_if_ready(self, job: _Job, now: float) -> None:
         if job.arrived and job.upstreams == 0:
+            job.entered = now
             self.waiting[job.index] = self._queued(job, now, paused=False)
 
     def _queued(self, job: _Job, now: float, *, paused: bool) -> QueuedStage:
@@ -257,6 +264,7 @@ class _Simulation:
             dependants=job.dependants,
             needed_by_critical=job.needed,
             paused=paused,
+            entered=job.entered,
         )
 
     def _start(self, job: _Job, now: float) -> None:
@@ -295,6 +303,8 @@ class _Simulation:
         self.waiting[holding.job.index] = self._queued(holding.job, now, paused=True)
 
     def _decide(self, now: float) -> None:
+        active = len(self.waiting) + len(self.holding)
+        self.fair_share.advance(now, active, self.machine.slots)
         while self.waiting:
             decisions = self.policy.decide(self._state(now), now)
             for start in decisions.start:
@@ -325,6 +335,11 @@ class _Simulation:
         batches = max(1, -int(-(now - holding.since - _SAME_TIME) // batch))
         return min(holding.since + batches * batch, holding.ends)
 
+    def _fair_seconds(self, job: _Job) -> float:
+        if not self.policy.needs_fair_share:
+            return 0.0
+        return self.fair_share.seconds(job.entered, job.rest[0])
+
     def _state(self, now: float) -> SchedulerState:
         running: list[RunningStage] = []
         for holding in self.holding.values():
@@ -339,7 +354,12 @@ class _Simulation:
             rest = job.rest[job.stage] - job.expected[job.stage]
             running.append(
                 RunningStage(
-                    stage=replace(stage, seconds=left, request_seconds=left + rest),
+                    stage=replace(
+                        stage,
+                        seconds=left,
+                        request_seconds=left + rest,
+                        fair_seconds=self._fair_seconds(job),
+                    ),
                     started=holding.since,
                     next_batch=self._next_batch(holding, now),
                     yielding_since=holding.yielding_since,
@@ -347,7 +367,10 @@ class _Simulation:
             )
         return SchedulerState(
             slots=self.machine.slots,
-            waiting=tuple(self.waiting.values()),
+            waiting=tuple(
+                replace(stage, fair_seconds=self._fair_seconds(self.jobs[index]))
+                for index, stage in self.waiting.items()
+            ),
             running=tuple(running),
             loads=self.usage.loads(now),
             batch_seconds=self.machine.batch_seconds,

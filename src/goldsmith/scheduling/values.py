@@ -63,6 +63,10 @@ class QueuedStage:
     backfill: bool = False
     #: It ran already and yielded; its staged batches are kept.
     paused: bool = False
+    #: When it could have started first: it had arrived, and what it waits for had ended.
+    entered: float = 0.0
+    #: Seconds from `entered` to its end if all requests shared the slots fairly; 0: unknown.
+    fair_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from goldsmith.catalog import database
-from goldsmith.catalog.errors import CatalogTooNew, CatalogUnreachable
+from goldsmith.catalog.errors import CatalogTooNew
 from goldsmith.catalog.version import VERSION
 from goldsmith.engine.attempt import WorkerResources
 from goldsmith.engine.cancel_token import WorkerEnded
@@ -136,10 +136,11 @@ class _Pool:
                     break
                 try:
                     self._look(threads, drain)
-                except CatalogUnreachable as error:
-                    _LOG.warning("%s", error)
-                except GoldsmithError:
+                except CatalogTooNew:
                     raise
+                except GoldsmithError as error:
+                    # A row that cannot be used, or a catalog that is away: what runs goes on.
+                    _LOG.warning("%s [%s]", error, error.code)
                 except Exception:
                     # What runs goes on; the next turn tries again. The log has the error.
                     _LOG.exception("a turn of the worker failed")

@@ -10,13 +10,12 @@ from cronsim import CronSim
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldsmith.planning.run_windows import BadRunWindow, next_open
 from goldsmith.scheduling.estimates import PastRun, estimate_stage
 from goldsmith.scheduling.gates import GATES, GateFacts, first_closed
 from goldsmith.scheduling.schedules import (
-    BadRunWindow,
     MissedRuns,
     due_times,
-    next_open,
     parse_schedule,
     starts,
 )
