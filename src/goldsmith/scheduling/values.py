@@ -25,6 +25,8 @@ class StageEstimate:
     basis: str
     #: A plausible upper value of `seconds`: median + 3 × scaled MAD.
     seconds_high: float = 0.0
+    #: No run of the stage is known.
+    is_prior: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import estimates, profiles
 from goldsmith.scheduling.estimates import PastRun
+from goldsmith.scheduling.fair_share import FairShare
 from goldsmith.scheduling.values import (
     BALANCED,
     FOCUS,
@@ -47,6 +48,8 @@ class StageEstimates:
     """Estimates of all stages from the journal, read again after half a minute."""
 
     runtime: Runtime
+    #: What fair sharing would have done since this process began to look.
+    fair_share: FairShare = field(default_factory=FairShare)
     _read_at: float = -_REUSE_SECONDS
     _history: dict[str, list[PastRun]] = field(default_factory=dict)
     _estimates: dict[str, StageEstimate] = field(default_factory=dict)
@@ -127,10 +130,12 @@ def read_queue(
     catalog_index = runtime.catalog_indexer.catalog_index()
     builder = _QueuedRequests(catalog_index, stage_estimates)
     settings = profile_settings(catalog_index)
-    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting], settings)
     clock = at.timestamp()
+    slots = max(sum(worker.slots for worker in alive), at_least_slots)
+    stage_estimates.fair_share.advance(clock, len(waiting) + len(running), slots)
+    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting], settings)
     state = SchedulerState(
-        slots=max(sum(worker.slots for worker in alive), at_least_slots),
+        slots=slots,
         waiting=tuple(queued),
         running=tuple(
             _running(
@@ -193,6 +198,8 @@ class _QueuedRequests:
         mapped = self._mapped.get((pipeline_id,))
         expected = [self._estimates.of(name) for name in names]
         total = sum(estimate.seconds for estimate in expected)
+        # What nobody has measured is no load: a stage without runs waits for no other one.
+        measured = sum(estimate.bytes for estimate in expected if not estimate.is_prior)
         arrived = _seconds(request.due_at or request.asked_at)
         limit = None if pipeline is None or pipeline.sla_minutes is None else pipeline.sla_minutes
         return QueuedStage(
@@ -201,6 +208,8 @@ class _QueuedRequests:
             pipeline=pipeline_id,
             arrived=arrived,
             ready=max(arrived, _seconds(request.not_before)),
+            entered=arrived,
+            fair_seconds=self._estimates.fair_share.seconds(arrived, total),
             seconds=total,
             request_seconds=total,
             request_total=total,
@@ -208,7 +217,7 @@ class _QueuedRequests:
             criticality=None if pipeline is None else pipeline.criticality,
             source=(first.stage.source_id if first else None) or "",
             target=(first.stage.target_id if first else None) or "",
-            bytes_per_second=sum(e.bytes for e in expected) / total if total > 0 else 0.0,
+            bytes_per_second=measured / total if total > 0 else 0.0,
             dependants=self._downstream.get(pipeline_id, 0),
             start_by=None if limit is None else arrived + limit * 60 - total,
             backfill=request.backfill_id is not None,
