@@ -14,7 +14,7 @@ import pytest
 
 from servers import postgres
 from servers.postgres import Postgres
-from stories.fleet import Fleet, catalog_of
+from stories.fleet import Fleet, catalog_of, end
 from stories.serving import until
 
 _SERVICE = ("serve", "--no-api", "--probe-port", "0", "--workers")
@@ -125,3 +125,31 @@ def test_a_service_on_sqlite_runs_each_request_once_whatever_dies(
 
     disturb(fleet, stack, 2, [kill_service])
     fleet.check_each_ran_once(names)
+
+
+def test_a_frozen_worker_does_no_harm_when_it_wakes(tmp_path: Path, stack: ExitStack) -> None:
+    folder = tmp_path / "fleet"
+    fleet = Fleet.make(folder, f"sqlite:///{folder}/.goldsmith/catalog.db", rows=catalog_of(2))
+    held = tmp_path / "held"
+    frozen = stack.enter_context(fleet.started("worker", fault=f"leased:hold={held}"))
+    [request] = fleet.put(["p0"])
+    until(held.exists)
+    frozen.send_signal(signal.SIGSTOP)
+    stack.enter_context(fleet.started("worker"))
+    # Its leases expire, as they do after fifteen seconds.
+    for table in ("requests", "leases", "workers"):
+        fleet.sql(f"UPDATE {table} SET expires_at = '2001-01-01 00:00:00' WHERE {_OF[table]}")
+    until(lambda: fleet.left() == 0)
+    held.unlink()
+    frozen.send_signal(signal.SIGCONT)
+    until(lambda: len(fleet.workers()) == 2)
+    assert end(frozen) == 0
+    fleet.check_each_ran_once([request])
+
+
+#: The rows of the frozen worker, by table.
+_OF = {
+    "requests": "status = 'running'",
+    "leases": "owner IS NOT NULL",
+    "workers": "status = 'active' AND started_at = (SELECT MIN(started_at) FROM workers)",
+}

@@ -30,12 +30,12 @@ from goldsmith.scheduling.values import (
 
 #: A running stage loses its slot only to a score this much higher.
 _HOLD = 1.3
-#: A request slower than this many times fair sharing is late, and ranks this much higher.
-LATE_AFTER = 1.5
+#: A request slower than this many times fair sharing is late: it ranks this much higher, and
+#: waits for no other one at its source or target.
+LATE_AFTER = 1.4
 _LATE = 10.0
-#: A request this late waits for no other one at its source or target, and is slowed down for its
-#: own rate only until it is as late as the second number.
-_FIRST_AFTER, _UNPACED_AFTER = 1.6, 2.0
+#: A stage is slowed down for its own rate as long as its request is less late than this.
+_UNPACED_AFTER = 1.8
 _SHIPPED = {
     BALANCED: ProfileSettings(profile=BALANCED),
     FOCUS: ProfileSettings(
@@ -125,7 +125,7 @@ def score_terms(
             f"about {stage.request_seconds:.0f} s of it are still to run: the shortest goes first",
         ),
     ]
-    if _is_late(stage, crowd, now):
+    if _may_rank_late(stage, settings) and _is_late(stage, crowd, now):
         because = f"it is {LATE_AFTER:g} times later than fair sharing would make it"
         terms.append(Term("late", _LATE, because))
     if stage.backfill:
@@ -170,9 +170,14 @@ def _fair_seconds(stage: QueuedStage, crowd: float) -> float:
     return stage.fair_seconds or max(stage.request_total, stage.request_seconds) * crowd
 
 
-def _is_late(stage: QueuedStage, crowd: float, now: float, after: float = LATE_AFTER) -> bool:
+def _is_late(stage: QueuedStage, crowd: float, now: float) -> bool:
     took = now - _entered(stage) + stage.request_seconds
-    return took > after * _fair_seconds(stage, crowd)
+    return took > LATE_AFTER * _fair_seconds(stage, crowd)
+
+
+def _may_rank_late(stage: QueuedStage, settings: ProfileSettings) -> bool:
+    """Not work that preempts: how many others there are must not change its order."""
+    return not (stage.needed_by_critical or (settings.preempt > 0 and is_critical(stage)))
 
 
 def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: float) -> float:
@@ -183,7 +188,7 @@ def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: flo
     waited = now - stage.arrived
     if settings.aging_minutes > 0 and waited > 0:
         value *= 1 + waited / (60 * settings.aging_minutes)
-    if _is_late(stage, crowd, now):
+    if _may_rank_late(stage, settings) and _is_late(stage, crowd, now):
         value *= _LATE
     return value * settings.backfill_weight if stage.backfill else value
 
@@ -249,8 +254,9 @@ class _Deciding:
     def _entries(self) -> list[_Entry]:
         entries: list[_Entry] = []
         now, crowd, preempting = self.now, self.crowd, self.preempting
+        profiles = {stage.profile: self._of(stage) for stage in self.state.waiting}
         for stage in self.state.waiting:
-            value = _score(stage, self._of(stage), crowd, now)
+            value = _score(stage, profiles[stage.profile], crowd, now)
             rank = 1 if preempting and self._preempts(stage) else 2
             entries.append((rank, -value, stage.arrived, stage.key, stage, None))
         for item in self.state.running:
@@ -259,6 +265,8 @@ class _Deciding:
             rank = 0 if self._preempts(stage) else 2
             if rank and not (self.preempting or self._of(stage).yield_to_shorter):
                 value = float("inf")
+            elif rank and self.preempting and item.yielding_since is not None:
+                value = -1.0  # another one in its place would reach its micro-batch later
             entries.append((rank, -value, stage.arrived, stage.key, stage, item))
         entries.sort()  # keys are unique, so stages are never compared
         return entries
@@ -325,7 +333,7 @@ class _Deciding:
         """Whether a stage waits for no other one at its endpoints: it is late, or very short."""
         if stage.request_total <= self.state.batch_seconds:
             return True
-        return _is_late(stage, self.crowd, self.now, _FIRST_AFTER)
+        return _is_late(stage, self.crowd, self.now)
 
     def _most_stretch(self, stage: QueuedStage) -> float:
         """By how much the rest of a request may be stretched before it is too late."""

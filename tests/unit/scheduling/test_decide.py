@@ -58,6 +58,14 @@ def test_others_yield_to_critical_work_and_stop_after_grace() -> None:
     assert decided.start == ()
 
 
+def test_a_stage_that_yields_to_critical_work_goes_on_doing_so() -> None:
+    first = RunningStage(stage("first", 5), 0.0, 20.0, yielding_since=11.0)
+    second = RunningStage(stage("second", 900), 0.0, 30.0)
+    alert = stage("alert", 60, profile="focus")
+    decided = decide(SchedulerState(2, (alert,), (first, second)), BOTH, 12.0)
+    assert [each.running.stage.key for each in decided.yields] == ["first"]
+
+
 def test_critical_never_preempts_critical() -> None:
     running = RunningStage(stage("first", 900, profile="focus"), 0.0, 20.0)
     decided = decide(

@@ -43,6 +43,14 @@ def test_balanced_slows_no_run_down_more_than_three_times_fair_sharing(seed: int
     assert max(balanced[index] / fair[index] for index in fair) <= 3
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_flat_load_slows_nobody_down_much_where_slots_are_free(seed: int) -> None:
+    runs = generate(seed, WorkloadShape(pipelines=120, hours=1.5, slots=16, load=0.8))
+    compared = compare(runs, Machine(slots=16, batch_seconds=10), shipped_settings(), seed=seed)
+    fair, balanced = compared.flows["fair"], compared.flows["balanced"]
+    assert max(balanced[index] / fair[index] for index in fair) <= 3
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
 def test_focus_adds_at_most_a_micro_batch_to_critical_runs(seed: int) -> None:
     compared = compare(generate(seed, SMALL), MACHINE, shipped_settings(), seed=seed)
