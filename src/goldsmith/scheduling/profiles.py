@@ -312,7 +312,8 @@ class _Deciding:
         late = _is_late(stage, self.crowd, self.now)
         if item is None and not late and self._dear(stage, settings):
             return "price"
-        if settings.peak_to_mean > 0:
+        begins = item is None and not stage.paused
+        if settings.peak_to_mean > 0 and (settings.spread_starts or not begins):
             hot = self.limits.hot_endpoint(
                 stage,
                 settings.peak_to_mean,
@@ -324,14 +325,18 @@ class _Deciding:
         return None
 
     def _busy(self, stage: QueuedStage) -> str | None:
-        peak = self._of(stage).peak_to_mean
-        if peak <= 0 or self._waits_for_none(stage):
+        settings = self._of(stage)
+        if settings.peak_to_mean <= 0 or self._waits_for_none(stage):
             return None
-        return self.limits.busy_endpoint(stage, peak)
+        if not settings.spread_starts and not stage.paused:
+            return None
+        return self.limits.busy_endpoint(stage, settings.peak_to_mean)
 
     def _waits_for_none(self, stage: QueuedStage) -> bool:
         """Whether a stage waits for no other one at its endpoints: it is late, or very short."""
         if stage.request_total <= self.state.batch_seconds:
+            return True
+        if stage.start_by is not None and self.now >= stage.start_by:
             return True
         return _is_late(stage, self.crowd, self.now)
 

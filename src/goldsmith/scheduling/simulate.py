@@ -16,7 +16,7 @@ from typing import Protocol
 from goldsmith.scheduling.endpoint_usage import EndpointUsage
 from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
 from goldsmith.scheduling.fair_share import FairShare
-from goldsmith.scheduling.trace import TraceRun, upstream_runs
+from goldsmith.scheduling.trace import TraceRun, periods, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,
     FOCUS,
@@ -150,6 +150,7 @@ class _Simulation:
         self.policy = policy
         self.machine = machine
         upstreams = upstream_runs(workload)
+        self.periods = periods(workload)
         guesses: Sequence[tuple[float, ...]] = (
             [tuple(stage.seconds for stage in run.stages) for run in workload]
             if policy.knows_sizes
@@ -247,6 +248,7 @@ class _Simulation:
         left = remaining_seconds(seconds, job.done) if job.done else seconds
         if self.policy.knows_sizes:
             left = stage.seconds - job.done
+        period = self.periods.get(job.run.pipeline)
         return QueuedStage(
             key=str(job.index),
             request_id=str(job.index),
@@ -263,6 +265,7 @@ class _Simulation:
             bytes_per_second=stage.bytes_per_second,
             dependants=job.dependants,
             needed_by_critical=job.needed,
+            start_by=None if period is None else job.run.arrives + period - job.rest[0],
             paused=paused,
             entered=job.entered,
         )

@@ -59,7 +59,8 @@ class QueuedStage:
     dependants: int = 0
     #: A critical request of a profile that preempts waits for this one: it is promoted.
     needed_by_critical: bool = False
-    #: The latest start that still meets the deadline; None: no deadline.
+    #: The latest start that still meets the deadline, and ends before the next start of its
+    #: schedule; None: neither is known.
     start_by: float | None = None
     #: A backfill: lower priority, with a floor of its own.
     backfill: bool = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections import defaultdict
@@ -20,6 +21,7 @@ from goldsmith.journal.definitions import runs, stage_runs
 from goldsmith.journal.tables import Request, RequestStatus, RunStatus
 from goldsmith.journal.tables_of_service import WorkerStatus
 from goldsmith.planning.catalog_index import CatalogIndex
+from goldsmith.planning.schedules import BadSchedule, parse
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import estimates, profiles
@@ -201,7 +203,6 @@ class _QueuedRequests:
         # What nobody has measured is no load: a stage without runs waits for no other one.
         measured = sum(estimate.bytes for estimate in expected if not estimate.is_prior)
         arrived = _seconds(request.due_at or request.asked_at)
-        limit = None if pipeline is None or pipeline.sla_minutes is None else pipeline.sla_minutes
         return QueuedStage(
             key=request.request_id,
             request_id=request.request_id,
@@ -219,7 +220,7 @@ class _QueuedRequests:
             target=(first.stage.target_id if first else None) or "",
             bytes_per_second=measured / total if total > 0 else 0.0,
             dependants=self._downstream.get(pipeline_id, 0),
-            start_by=None if limit is None else arrived + limit * 60 - total,
+            start_by=_start_by(request, pipeline, total),
             backfill=request.backfill_id is not None,
         )
 
@@ -230,6 +231,20 @@ class _QueuedRequests:
             except NothingSelected:
                 self._stages[selection] = ()
         return self._stages[selection]
+
+
+def _start_by(request: Request, pipeline: Pipeline | None, seconds: float) -> float | None:
+    """The latest start that meets the SLA and ends before the next start of the schedule."""
+    if pipeline is None:
+        return None
+    ends: list[float] = []
+    if pipeline.sla_minutes is not None:
+        ends.append(_seconds(request.due_at or request.asked_at) + pipeline.sla_minutes * 60)
+    if request.due_at is not None and pipeline.schedule is not None:
+        with contextlib.suppress(BadSchedule):
+            following = parse(pipeline.schedule).next_after(request.due_at)
+            ends += [] if following is None else [following.timestamp()]
+    return min(ends) - seconds if ends else None
 
 
 def _first(request: Request) -> str:

@@ -95,6 +95,18 @@ def test_a_hot_target_takes_one_stage_and_says_why_the_other_waits() -> None:
     assert decided.wait[0].because == "More load now would make a hotspot of target hot."
 
 
+def test_starts_are_packed_apart_within_their_slack_unless_the_row_says_no() -> None:
+    first, second = (
+        stage(name, 600, target="hot", bytes_per_second=1e6) for name in ("first", "second")
+    )
+    other = stage("other", 5000, target="cold", bytes_per_second=1e6)
+    assert started(4, first, second, other) == ["first", "other"]
+    no_slack = replace(second, start_by=1.0)
+    assert started(4, first, no_slack, other) == ["first", "second", "other"]
+    at_once = settings_from_rows("balanced", {"spread_starts": 0})
+    assert started(4, first, second, other, balanced=at_once) == ["first", "second", "other"]
+
+
 def test_delay_tolerant_work_waits_for_a_cheaper_hour() -> None:
     dear = settings_from_rows("balanced", {"price_hour_0": 5})
     assert started(4, stage("report", 7200, criticality="low"), balanced=dear) == []

@@ -9,9 +9,21 @@ import pytest
 from goldsmith.scheduling.policies import ProfilePolicy
 from goldsmith.scheduling.simulate import Machine, replay
 from goldsmith.scheduling.simulation_report import compare, shipped_settings, slot_cost
-from goldsmith.scheduling.trace import BadTrace, TraceRun, TraceStage, read_trace, write_trace
+from goldsmith.scheduling.trace import (
+    BadTrace,
+    TraceRun,
+    TraceStage,
+    periods,
+    read_trace,
+    write_trace,
+)
 from goldsmith.scheduling.workload import WorkloadShape, generate
 
+_ARRIVALS = [
+    *(("hourly", at) for at in (5, 3600, 7210)),
+    *(("now and then", at) for at in (0, 10, 9000)),
+    *(("twice", at) for at in (0, 3600)),
+]
 MACHINE = Machine(slots=4, batch_seconds=10)
 SMALL = WorkloadShape(pipelines=80, hours=1, slots=4, load=1.2)
 
@@ -105,6 +117,11 @@ def test_the_output_has_the_published_keys() -> None:
             *("mean_flow", "p95_flow", "peak_to_mean"),
             *("cost", "critical_added_delay", "max_slowdown"),
         ]
+
+
+def test_a_pipeline_that_arrives_at_regular_times_has_a_period() -> None:
+    runs = [TraceRun(name, at, (TraceStage(1),)) for name, at in _ARRIVALS]
+    assert periods(runs) == {"hourly": 3595}
 
 
 def test_a_trace_reads_back_as_written() -> None:
