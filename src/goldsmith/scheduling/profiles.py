@@ -193,6 +193,8 @@ def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: flo
     return value * settings.backfill_weight if stage.backfill else value
 
 
+#: More than any score: what runs keeps its slot before what waits.
+_KEPT = 1e15
 _Entry = tuple[int, float, float, str, QueuedStage, RunningStage | None]
 
 
@@ -207,9 +209,9 @@ class _Deciding:
         self.limits = EndpointLimits(
             state.waiting, state.running, state.loads, state.slots, state.batch_seconds
         )
-        self.preempting = any(map(self._preempts, state.waiting)) or any(
-            self._preempts(item.stage) for item in state.running
-        )
+        #: Work that preempts waits for a slot.
+        self.wanting = any(map(self._preempts, state.waiting))
+        self.preempting = self.wanting or any(self._preempts(item.stage) for item in state.running)
 
     def decide(self) -> Decisions:
         state = self.state
@@ -265,8 +267,11 @@ class _Deciding:
             rank = 0 if self._preempts(stage) else 2
             if rank and not (self.preempting or self._of(stage).yield_to_shorter):
                 value = float("inf")
-            elif rank and self.preempting and item.yielding_since is not None:
-                value = -1.0  # another one in its place would reach its micro-batch later
+            elif rank and self.wanting:
+                # The first to reach its micro-batch yields: the order of the others can wait.
+                entry = (rank, -_KEPT - item.next_batch, -value, stage.key, stage, item)
+                entries.append(entry)
+                continue
             entries.append((rank, -value, stage.arrived, stage.key, stage, item))
         entries.sort()  # keys are unique, so stages are never compared
         return entries

@@ -170,9 +170,12 @@ class _Simulation:
         for index, found in enumerate(upstreams):
             for upstream in found:
                 self.jobs[upstream].downstream.append(index)
-        self._upstreams = upstreams
         for job in self.jobs:
             job.dependants = len(_reachable(job.index, lambda i: self.jobs[i].downstream))
+            if job.run.criticality == CRITICAL and job.profile == FOCUS:
+                # `after` is declared: what a critical run waits for is promoted from the start.
+                for upstream in _reachable(job.index, lambda i: upstreams[i]):
+                    self.jobs[upstream].needed = True
         self.waiting: dict[int, QueuedStage] = {}
         self.holding: dict[int, _Holding] = {}
         self.usage = EndpointUsage()
@@ -211,8 +214,6 @@ class _Simulation:
         if kind == "arrive":
             job = self.jobs[index]
             job.arrived = True
-            if job.run.criticality == CRITICAL and job.profile == FOCUS:
-                self._promote(index)
             self._queue_if_ready(job, now)
         elif kind == "end":
             holding = self.holding.get(index)
@@ -225,17 +226,6 @@ class _Simulation:
                 self._pause(holding, now)
         elif self._tick_at is not None and self._tick_at <= now + _SAME_TIME:
             self._tick_at = None
-
-    def _promote(self, index: int) -> None:
-        """The upstreams of a critical run that waits are needed by it."""
-        for upstream in _reachable(index, lambda i: self._upstreams[i]):
-            job = self.jobs[upstream]
-            job.needed = True
-            if upstream in self.waiting:
-                self.waiting[upstream] = replace(self.waiting[upstream], needed_by_critical=True)
-            if upstream in self.holding:
-                holding = self.holding[upstream]
-                holding.queued = replace(holding.queued, needed_by_critical=True)
 
     def _queue_if_ready(self, job: _Job, now: float) -> None:
         if job.arrived and job.upstreams == 0:

@@ -6,7 +6,7 @@ import contextlib
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -321,10 +321,13 @@ def _promoted(
     queued: list[QueuedStage],
     settings: Mapping[str, ProfileSettings],
 ) -> list[QueuedStage]:
-    """Mark what a waiting critical request of a profile that preempts needs first."""
+    """Mark what critical pipelines of a profile that preempts need first.
+
+    Those that wait, and those that start only after another one has run.
+    """
     critical = {
         stage.pipeline
-        for stage in queued
+        for stage in (*queued, *_started_after(catalog_index))
         if profiles.is_critical(stage) and settings[stage.profile].preempt > 0
     }
     if not critical:
@@ -334,6 +337,19 @@ def _promoted(
         replace(stage, needed_by_critical=True) if stage.pipeline in needed else stage
         for stage in queued
     ]
+
+
+def _started_after(catalog_index: CatalogIndex) -> Iterator[QueuedStage]:
+    """The pipelines that start after another one, as if they waited already."""
+    mapped = catalog_index.rows.table(PipelineProfile)
+    for pipeline in catalog_index.rows.rows(Pipeline):
+        name, profile = pipeline.pipeline_id, mapped.get((pipeline.pipeline_id,))
+        if profile is not None and (pipeline.schedule or "").strip().startswith("after:"):
+            yield QueuedStage(
+                *(name, name, name, 0.0, 0.0, 0.0, 0.0),
+                profile=profile.profile_id or BALANCED,
+                criticality=pipeline.criticality,
+            )
 
 
 def _loads(runtime: Runtime) -> dict[str, PlaceLoad]:
