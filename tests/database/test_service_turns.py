@@ -326,3 +326,13 @@ def test_a_setting_that_nobody_knows_stops_no_worker(runtime: Runtime, plain: Pl
     [stage] = admitted(runtime).queue.state.waiting
     assert isinstance(stage, QueuedStage)
     assert stage.request_total == stage.request_seconds > 0
+
+
+def test_pipelines_that_never_ran_share_a_source_without_waiting(
+    runtime: Runtime, plain: PlainSql
+) -> None:
+    plain.run("UPDATE stages SET source_id = 'raw_orders'")
+    put(runtime, "orders")
+    put(runtime, "visits")
+    workers.register(runtime.journal, WorkerRow(worker=WORKER, slots=2))
+    assert len(admitted(runtime).start) == 2

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ class Postgres:
     """A running server; everything it keeps is removed when it ends."""
 
     port: int
+    #: End it as a crash would, and start it again with the same data at the same port.
+    restart: Callable[[], None]
 
     def url(self, database: str) -> str:
         return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
@@ -65,8 +67,15 @@ def running() -> Iterator[Postgres]:
                 **run,
             )
             process, port = _start(site, data, folder, run)
+
+            def restart() -> None:
+                nonlocal process
+                process.send_signal(signal.SIGQUIT)  # without a checkpoint
+                process.wait(30)
+                process, _port = _start(site, data, folder, run, port=port)
+
             try:
-                yield Postgres(port=port)
+                yield Postgres(port=port, restart=restart)
             finally:
                 process.send_signal(signal.SIGINT)  # a fast shutdown
                 process.wait(30)
@@ -108,10 +117,11 @@ def _prepare(folder: Path, data: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _start(
-    site: Path, data: Path, folder: Path, run: dict[str, Any]
+    site: Path, data: Path, folder: Path, run: dict[str, Any], *, port: int | None = None
 ) -> tuple[subprocess.Popen[bytes], int]:
+    wanted = port
     for _attempt in range(5):
-        port = _free_port()
+        port = wanted or _free_port()
         process = subprocess.Popen(
             [
                 *(site / _SERVER / "bin/postgres", "-D", data, "-k", folder),

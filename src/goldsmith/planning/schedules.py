@@ -34,6 +34,7 @@ _FIELDS = (
 )
 #: `fri-sun`: cronsim counts Sunday at the end of a range as 7.
 _TO_SUNDAY = re.compile(r"\b(?!sun|0)(\w+)-(?:sun|0)\b")
+_DATASET = "dataset:"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -52,7 +53,8 @@ class BadSchedule(GoldsmithError):
         return (
             "Write a cron line of five fields in UTC (`30 2 * * mon-fri`) or with a time zone"
             " (`0 6 * * * Europe/Zurich`), @hourly, @daily, @weekly, @monthly, `every 15m`,"
-            " `every 2h`, `every 1d`, `after: PIPELINE` or `none`."
+            " `every 2h`, `every 1d`, `after: PIPELINE`, `after: dataset:ID`, `on arrival` or"
+            " `none`."
         )
 
 
@@ -61,6 +63,10 @@ class Schedule:
 
     #: The pipeline after which it runs.
     after: str | None = None
+    #: The dataset after whose publication it runs.
+    after_dataset: str | None = None
+    #: It runs when files arrive at its sources.
+    on_arrival: bool = False
     #: False for a cron line whose date never occurs.
     fires: bool = True
 
@@ -79,6 +85,20 @@ class After(Schedule):
     """`after: pipeline`: whenever that pipeline has succeeded."""
 
     after: str
+
+
+@dataclass(frozen=True)
+class AfterDataset(Schedule):
+    """`after: dataset:ID`: whenever that dataset was published."""
+
+    after_dataset: str
+
+
+@dataclass(frozen=True)
+class OnArrival(Schedule):
+    """`on arrival`: whenever new files are at its sources."""
+
+    on_arrival: bool = True
 
 
 @dataclass(frozen=True)
@@ -133,6 +153,8 @@ def parse(text: str) -> Schedule:
     keyword, rest = first.lower(), "".join(others)
     if keyword == "none" and not rest:
         return OnRequest()
+    if (keyword, rest.lower()) == ("on", "arrival"):
+        return OnArrival()
     if keyword == "every":
         return _every(text, rest.lower())
     if keyword.startswith("after"):
@@ -155,10 +177,16 @@ def _every(text: str, span: str) -> Every:
     return Every(seconds)
 
 
-def _after(text: str, rest: str) -> After:
-    if not rest.startswith(":") or not rest[1:].strip():
+def _after(text: str, rest: str) -> Schedule:
+    name = rest[1:].strip()
+    if not rest.startswith(":") or not name:
         raise BadSchedule(schedule=text, because="it is to be `after: ` and a pipeline")
-    return After(rest[1:].strip())
+    if not name.startswith(_DATASET):
+        return After(name)
+    dataset = name.removeprefix(_DATASET).strip()
+    if not dataset:
+        raise BadSchedule(schedule=text, because="after `dataset:` comes a dataset")
+    return AfterDataset(dataset)
 
 
 def _cron(text: str, fields: list[str]) -> Cron:

@@ -92,4 +92,5 @@ def _prior(input_bytes: float | None, others: Sequence[PastRun], price: float) -
         cost=seconds * price,
         basis=basis,
         seconds_high=4 * seconds,
+        is_prior=True,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from goldsmith.scheduling.schedules import next_open
+from goldsmith.planning.run_windows import BadRunWindow, next_open
 from goldsmith.scheduling.values import GateVerdict
 
 _OPEN = GateVerdict(True)
@@ -45,7 +45,10 @@ def kill_switch(facts: GateFacts) -> GateVerdict:
 def window(facts: GateFacts) -> GateVerdict:
     """The pipeline may run at this time of day."""
     now = datetime.fromtimestamp(facts.now, UTC)
-    opens = next_open(facts.window, now)
+    try:
+        opens = next_open(facts.window, now)
+    except BadRunWindow as error:
+        return GateVerdict(False, str(error))
     if opens <= now:
         return _OPEN
     because = f"Its window {facts.window} opens at {opens:%Y-%m-%d %H:%M} UTC."

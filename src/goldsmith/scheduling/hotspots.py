@@ -12,6 +12,8 @@ _MARGIN = 0.9
 _CATCH_UP = 1.1
 #: The mean of a endpoint counts once it was in use this long.
 _KNOWN_AFTER = 120.0
+#: The backlog of a endpoint that ends within this many seconds raises its limit to end with it.
+_HORIZON = 300.0
 _MINUTE = 60.0
 
 
@@ -50,9 +52,9 @@ class EndpointLimits:
         self._planned: dict[str, float] = {}
         self._now: dict[str, float] = {}
         self._limits: dict[tuple[str, float], float] = {}
-        self._bytes: dict[str, float] = {}
-        self._seconds: dict[str, float] = {}
-        self._longest: dict[str, float] = {}
+        #: Of each source and target: bytes, seconds and the longest stage of its backlog.
+        self._sources: dict[str, list[float]] = {}
+        self._targets: dict[str, list[float]] = {}
         work = 0.0
         for stage in waiting:
             work += stage.request_seconds
@@ -66,36 +68,51 @@ class EndpointLimits:
     def _count(self, stage: QueuedStage) -> None:
         seconds = stage.seconds
         size = stage.bytes_per_second * seconds
-        for endpoint in endpoints(stage):
-            self._bytes[endpoint] = self._bytes.get(endpoint, 0.0) + size
-            self._seconds[endpoint] = self._seconds.get(endpoint, 0.0) + seconds
-            if seconds > self._longest.get(endpoint, 0.0):
-                self._longest[endpoint] = seconds
+        for name, backlog in ((stage.source, self._sources), (stage.target, self._targets)):
+            there = backlog.get(name)
+            if there is None:
+                backlog[name] = [size, seconds, seconds]
+                continue
+            there[0] += size
+            there[1] += seconds
+            if seconds > there[2]:
+                there[2] = seconds
 
     def limit(self, endpoint: str, peak_to_mean: float) -> float:
         """Bytes per second that the endpoint may take."""
         found = self._limits.get((endpoint, peak_to_mean))
         if found is None:
+            kind, _, name = endpoint.partition(":")
+            backlog = self._sources if kind == "source" else self._targets
+            size, seconds, longest = backlog[name]
             known = self._loads.get(endpoint)
             if known is not None and known.seconds_in_use > _KNOWN_AFTER:
                 mean = known.mean_per_minute / _MINUTE
             else:
-                mean = self._bytes[endpoint] / max(self._seconds[endpoint], 1.0)
-            longest = self._longest.get(endpoint, 0.0)  # no entry: only stages of 0 s
-            keeps_up = self._bytes[endpoint] / max(self._drain, longest, _MINUTE)
+                mean = size / max(seconds, 1.0)
+            keeps_up = size / max(self._drain, longest, _HORIZON)
             found = max(_MARGIN * peak_to_mean * mean, _CATCH_UP * keeps_up)
             self._limits[endpoint, peak_to_mean] = found
         return found
 
-    def hot_endpoint(self, stage: QueuedStage, peak_to_mean: float, *, paced: bool) -> str | None:
-        """The endpoint that has no room for the stage in the plan; None: it fits."""
+    def hot_endpoint(
+        self, stage: QueuedStage, peak_to_mean: float, *, late: bool, most_stretch: float
+    ) -> str | None:
+        """The endpoint that has no room for the stage in the plan; None: it fits.
+
+        A late stage waits for no other one. A stage whose own rate is above the limit runs only a
+        part of the time, unless that would stretch what is left of it beyond `most_stretch`.
+        """
         rate, more = stage.bytes_per_second, minute_rate(stage)
         for endpoint in endpoints(stage):
             limit = self.limit(endpoint, peak_to_mean)
             there = self._planned.get(endpoint, 0.0)
             if there and there + more > limit:
-                return endpoint
-            if not paced or (rate <= limit and more >= rate):
+                if not late and not self._is_small(stage, endpoint, there, limit):
+                    return endpoint
+            elif rate <= limit and more >= rate:
+                continue
+            if rate > limit * most_stretch or most_stretch < 1.0:
                 continue
             known = self._loads.get(endpoint)
             if known is not None and known.last_minute:
@@ -109,9 +126,19 @@ class EndpointLimits:
         more = minute_rate(stage)
         for endpoint in endpoints(stage):
             there = self._now.get(endpoint, 0.0)
-            if there and there + more > self.limit(endpoint, peak_to_mean):
+            limit = self.limit(endpoint, peak_to_mean)
+            if there and there + more > limit and not self._is_small(stage, endpoint, there, limit):
                 return endpoint
         return None
+
+    def _is_small(self, stage: QueuedStage, endpoint: str, there: float, limit: float) -> bool:
+        """Whether a stage ends within a micro-batch and its bytes fit into the minute."""
+        if stage.seconds > self._batch:
+            return False
+        known = self._loads.get(endpoint)
+        before = known.last_minute if known is not None else 0.0
+        size = stage.bytes_per_second * stage.seconds
+        return before + there * self._batch + size <= _MINUTE * limit
 
     def plan(self, stage: QueuedStage) -> None:
         """Count a stage that is to hold a slot."""

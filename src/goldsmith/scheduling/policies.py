@@ -31,6 +31,7 @@ class OrderedPolicy:
     preempts: bool = False
     knows_sizes: bool = False
     again_after: float = 0.0
+    needs_fair_share: bool = False
 
     def profile_of(self, criticality: str | None) -> str:
         return BALANCED
@@ -55,6 +56,7 @@ class FairPolicy:
 
     knows_sizes: bool = False
     again_after: float = 10.0
+    needs_fair_share: bool = False
     _served: dict[str, float] = field(default_factory=dict)
     _seen: dict[str, float] = field(default_factory=dict)
 
@@ -130,6 +132,7 @@ class ProfilePolicy:
     settings: Mapping[str, ProfileSettings]
     knows_sizes: bool = False
     again_after: float = 10.0
+    needs_fair_share: bool = True
 
     def profile_of(self, criticality: str | None) -> str:
         return FOCUS if self.profile == FOCUS and criticality == CRITICAL else BALANCED

@@ -30,9 +30,12 @@ from goldsmith.scheduling.values import (
 
 #: A running stage loses its slot only to a score this much higher.
 _HOLD = 1.3
-#: A request slower than this many times fair sharing is late, and ranks this much higher.
-LATE_AFTER = 1.7
+#: A request slower than this many times fair sharing is late: it ranks this much higher, and
+#: waits for no other one at its source or target.
+LATE_AFTER = 1.4
 _LATE = 10.0
+#: A stage is slowed down for its own rate as long as its request is less late than this.
+_UNPACED_AFTER = 1.8
 _SHIPPED = {
     BALANCED: ProfileSettings(profile=BALANCED),
     FOCUS: ProfileSettings(
@@ -122,7 +125,7 @@ def score_terms(
             f"about {stage.request_seconds:.0f} s of it are still to run: the shortest goes first",
         ),
     ]
-    if _is_late(stage, crowd, now):
+    if _may_rank_late(stage, settings) and _is_late(stage, crowd, now):
         because = f"it is {LATE_AFTER:g} times later than fair sharing would make it"
         terms.append(Term("late", _LATE, because))
     if stage.backfill:
@@ -158,9 +161,23 @@ def _crowd(state: SchedulerState) -> float:
     return max(1.0, (len(state.waiting) + len(state.running)) / max(1, state.slots))
 
 
+def _entered(stage: QueuedStage) -> float:
+    return stage.entered or stage.arrived
+
+
+def _fair_seconds(stage: QueuedStage, crowd: float) -> float:
+    """How long fair sharing would take; without its history by the requests there are now."""
+    return stage.fair_seconds or max(stage.request_total, stage.request_seconds) * crowd
+
+
 def _is_late(stage: QueuedStage, crowd: float, now: float) -> bool:
-    total = max(stage.request_total, stage.request_seconds)
-    return now - stage.arrived + stage.request_seconds > LATE_AFTER * total * crowd
+    took = now - _entered(stage) + stage.request_seconds
+    return took > LATE_AFTER * _fair_seconds(stage, crowd)
+
+
+def _may_rank_late(stage: QueuedStage, settings: ProfileSettings) -> bool:
+    """Not work that preempts: how many others there are must not change its order."""
+    return not (stage.needed_by_critical or (settings.preempt > 0 and is_critical(stage)))
 
 
 def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: float) -> float:
@@ -171,11 +188,13 @@ def _score(stage: QueuedStage, settings: ProfileSettings, crowd: float, now: flo
     waited = now - stage.arrived
     if settings.aging_minutes > 0 and waited > 0:
         value *= 1 + waited / (60 * settings.aging_minutes)
-    if _is_late(stage, crowd, now):
+    if _may_rank_late(stage, settings) and _is_late(stage, crowd, now):
         value *= _LATE
     return value * settings.backfill_weight if stage.backfill else value
 
 
+#: More than any score: what runs keeps its slot before what waits.
+_KEPT = 1e15
 _Entry = tuple[int, float, float, str, QueuedStage, RunningStage | None]
 
 
@@ -190,9 +209,9 @@ class _Deciding:
         self.limits = EndpointLimits(
             state.waiting, state.running, state.loads, state.slots, state.batch_seconds
         )
-        self.preempting = any(map(self._preempts, state.waiting)) or any(
-            self._preempts(item.stage) for item in state.running
-        )
+        #: Work that preempts waits for a slot.
+        self.wanting = any(map(self._preempts, state.waiting))
+        self.preempting = self.wanting or any(self._preempts(item.stage) for item in state.running)
 
     def decide(self) -> Decisions:
         state = self.state
@@ -237,8 +256,9 @@ class _Deciding:
     def _entries(self) -> list[_Entry]:
         entries: list[_Entry] = []
         now, crowd, preempting = self.now, self.crowd, self.preempting
+        profiles = {stage.profile: self._of(stage) for stage in self.state.waiting}
         for stage in self.state.waiting:
-            value = _score(stage, self._of(stage), crowd, now)
+            value = _score(stage, profiles[stage.profile], crowd, now)
             rank = 1 if preempting and self._preempts(stage) else 2
             entries.append((rank, -value, stage.arrived, stage.key, stage, None))
         for item in self.state.running:
@@ -247,6 +267,11 @@ class _Deciding:
             rank = 0 if self._preempts(stage) else 2
             if rank and not (self.preempting or self._of(stage).yield_to_shorter):
                 value = float("inf")
+            elif rank and self.wanting:
+                # The first to reach its micro-batch yields: the order of the others can wait.
+                entry = (rank, -_KEPT - item.next_batch, -value, stage.key, stage, item)
+                entries.append(entry)
+                continue
             entries.append((rank, -value, stage.arrived, stage.key, stage, item))
         entries.sort()  # keys are unique, so stages are never compared
         return entries
@@ -292,15 +317,38 @@ class _Deciding:
         late = _is_late(stage, self.crowd, self.now)
         if item is None and not late and self._dear(stage, settings):
             return "price"
-        if settings.peak_to_mean > 0:
-            hot = self.limits.hot_endpoint(stage, settings.peak_to_mean, paced=not late)
+        begins = item is None and not stage.paused
+        if settings.peak_to_mean > 0 and (settings.spread_starts or not begins):
+            hot = self.limits.hot_endpoint(
+                stage,
+                settings.peak_to_mean,
+                late=self._waits_for_none(stage),
+                most_stretch=self._most_stretch(stage),
+            )
             if hot is not None:
                 return f"endpoint {hot}"
         return None
 
     def _busy(self, stage: QueuedStage) -> str | None:
-        peak = self._of(stage).peak_to_mean
-        return self.limits.busy_endpoint(stage, peak) if peak > 0 else None
+        settings = self._of(stage)
+        if settings.peak_to_mean <= 0 or self._waits_for_none(stage):
+            return None
+        if not settings.spread_starts and not stage.paused:
+            return None
+        return self.limits.busy_endpoint(stage, settings.peak_to_mean)
+
+    def _waits_for_none(self, stage: QueuedStage) -> bool:
+        """Whether a stage waits for no other one at its endpoints: it is late, or very short."""
+        if stage.request_total <= self.state.batch_seconds:
+            return True
+        if stage.start_by is not None and self.now >= stage.start_by:
+            return True
+        return _is_late(stage, self.crowd, self.now)
+
+    def _most_stretch(self, stage: QueuedStage) -> float:
+        """By how much the rest of a request may be stretched before it is too late."""
+        left = _UNPACED_AFTER * _fair_seconds(stage, self.crowd) - (self.now - _entered(stage))
+        return left / max(stage.request_seconds, 0.001)
 
     def _dear(self, stage: QueuedStage, settings: ProfileSettings) -> bool:
         """Delay-tolerant work waits for a cheaper hour that comes before its slack ends."""

@@ -15,7 +15,8 @@ from typing import Protocol
 
 from goldsmith.scheduling.endpoint_usage import EndpointUsage
 from goldsmith.scheduling.estimates import PastRun, estimate_stage, remaining_seconds
-from goldsmith.scheduling.trace import TraceRun, upstream_runs
+from goldsmith.scheduling.fair_share import FairShare
+from goldsmith.scheduling.trace import TraceRun, periods, upstream_runs
 from goldsmith.scheduling.values import (
     CRITICAL,
     FOCUS,
@@ -38,6 +39,8 @@ class Policy(Protocol):
     knows_sizes: bool
     #: Seconds after which it decides again although nothing happened, while stages wait.
     again_after: float
+    #: It looks at `fair_seconds` of stages.
+    needs_fair_share: bool
 
     def decide(self, state: SchedulerState, now: float) -> Decisions: ...
 
@@ -85,6 +88,8 @@ class _Job:
     done: float = 0.0
     arrived: bool = False
     needed: bool = False
+    #: When it had arrived and its upstreams had ended.
+    entered: float = 0.0
     started: float | None = None
     finished: float | None = None
 
@@ -145,6 +150,7 @@ class _Simulation:
         self.policy = policy
         self.machine = machine
         upstreams = upstream_runs(workload)
+        self.periods = periods(workload)
         guesses: Sequence[tuple[float, ...]] = (
             [tuple(stage.seconds for stage in run.stages) for run in workload]
             if policy.knows_sizes
@@ -164,12 +170,16 @@ class _Simulation:
         for index, found in enumerate(upstreams):
             for upstream in found:
                 self.jobs[upstream].downstream.append(index)
-        self._upstreams = upstreams
         for job in self.jobs:
             job.dependants = len(_reachable(job.index, lambda i: self.jobs[i].downstream))
+            if job.run.criticality == CRITICAL and job.profile == FOCUS:
+                # `after` is declared: what a critical run waits for is promoted from the start.
+                for upstream in _reachable(job.index, lambda i: upstreams[i]):
+                    self.jobs[upstream].needed = True
         self.waiting: dict[int, QueuedStage] = {}
         self.holding: dict[int, _Holding] = {}
         self.usage = EndpointUsage()
+        self.fair_share = FairShare()
         self.held: list[tuple[float, float]] = []
         self.yields = 0
         self._order = 0
@@ -204,8 +214,6 @@ class _Simulation:
         if kind == "arrive":
             job = self.jobs[index]
             job.arrived = True
-            if job.run.criticality == CRITICAL and job.profile == FOCUS:
-                self._promote(index)
             self._queue_if_ready(job, now)
         elif kind == "end":
             holding = self.holding.get(index)
@@ -219,19 +227,9 @@ class _Simulation:
         elif self._tick_at is not None and self._tick_at <= now + _SAME_TIME:
             self._tick_at = None
 
-    def _promote(self, index: int) -> None:
-        """The upstreams of a critical run that waits are needed by it."""
-        for upstream in _reachable(index, lambda i: self._upstreams[i]):
-            job = self.jobs[upstream]
-            job.needed = True
-            if upstream in self.waiting:
-                self.waiting[upstream] = replace(self.waiting[upstream], needed_by_critical=True)
-            if upstream in self.holding:
-                holding = self.holding[upstream]
-                holding.queued = replace(holding.queued, needed_by_critical=True)
-
     def _queue_if_ready(self, job: _Job, now: float) -> None:
         if job.arrived and job.upstreams == 0:
+            job.entered = now
             self.waiting[job.index] = self._queued(job, now, paused=False)
 
     def _queued(self, job: _Job, now: float, *, paused: bool) -> QueuedStage:
@@ -240,6 +238,7 @@ class _Simulation:
         left = remaining_seconds(seconds, job.done) if job.done else seconds
         if self.policy.knows_sizes:
             left = stage.seconds - job.done
+        period = self.periods.get(job.run.pipeline)
         return QueuedStage(
             key=str(job.index),
             request_id=str(job.index),
@@ -256,7 +255,9 @@ class _Simulation:
             bytes_per_second=stage.bytes_per_second,
             dependants=job.dependants,
             needed_by_critical=job.needed,
+            start_by=None if period is None else job.run.arrives + period - job.rest[0],
             paused=paused,
+            entered=job.entered,
         )
 
     def _start(self, job: _Job, now: float) -> None:
@@ -295,6 +296,8 @@ class _Simulation:
         self.waiting[holding.job.index] = self._queued(holding.job, now, paused=True)
 
     def _decide(self, now: float) -> None:
+        active = len(self.waiting) + len(self.holding)
+        self.fair_share.advance(now, active, self.machine.slots)
         while self.waiting:
             decisions = self.policy.decide(self._state(now), now)
             for start in decisions.start:
@@ -325,6 +328,11 @@ class _Simulation:
         batches = max(1, -int(-(now - holding.since - _SAME_TIME) // batch))
         return min(holding.since + batches * batch, holding.ends)
 
+    def _fair_seconds(self, job: _Job) -> float:
+        if not self.policy.needs_fair_share:
+            return 0.0
+        return self.fair_share.seconds(job.entered, job.rest[0])
+
     def _state(self, now: float) -> SchedulerState:
         running: list[RunningStage] = []
         for holding in self.holding.values():
@@ -339,7 +347,12 @@ class _Simulation:
             rest = job.rest[job.stage] - job.expected[job.stage]
             running.append(
                 RunningStage(
-                    stage=replace(stage, seconds=left, request_seconds=left + rest),
+                    stage=replace(
+                        stage,
+                        seconds=left,
+                        request_seconds=left + rest,
+                        fair_seconds=self._fair_seconds(job),
+                    ),
                     started=holding.since,
                     next_batch=self._next_batch(holding, now),
                     yielding_since=holding.yielding_since,
@@ -347,7 +360,10 @@ class _Simulation:
             )
         return SchedulerState(
             slots=self.machine.slots,
-            waiting=tuple(self.waiting.values()),
+            waiting=tuple(
+                replace(stage, fair_seconds=self._fair_seconds(self.jobs[index]))
+                for index, stage in self.waiting.items()
+            ),
             running=tuple(running),
             loads=self.usage.loads(now),
             batch_seconds=self.machine.batch_seconds,

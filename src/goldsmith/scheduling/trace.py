@@ -6,10 +6,13 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from goldsmith.errors import GoldsmithError, one_of
 
+#: Intervals are regular if the longest is at most this much longer than the shortest.
+_REGULAR = 1.2
 _CRITICALITIES = ("critical", "normal", "low")
 _RUN_KEYS = frozenset(("pipeline", "criticality", "arrives", "stages", "after"))
 _STAGE_KEYS = frozenset(("seconds", "source", "target", "records", "bytes"))
@@ -134,6 +137,19 @@ def upstream_runs(runs: Sequence[TraceRun]) -> list[tuple[int, ...]]:
             earlier = [index for arrives, index in arrivals if arrives <= run.arrives]
             mine.append(earlier[-1] if earlier else arrivals[0][1])
         found.append(tuple(mine))
+    return found
+
+
+def periods(runs: Sequence[TraceRun]) -> dict[str, float]:
+    """The seconds between two runs of each pipeline that arrives at regular times."""
+    arrivals: dict[str, list[float]] = {}
+    for run in runs:
+        arrivals.setdefault(run.pipeline, []).append(run.arrives)
+    found: dict[str, float] = {}
+    for name, times in arrivals.items():
+        gaps = [later - earlier for earlier, later in pairwise(sorted(times))]
+        if len(gaps) > 1 and max(gaps) <= _REGULAR * min(gaps):
+            found[name] = min(gaps)
     return found
 
 

@@ -25,6 +25,8 @@ class StageEstimate:
     basis: str
     #: A plausible upper value of `seconds`: median + 3 × scaled MAD.
     seconds_high: float = 0.0
+    #: No run of the stage is known.
+    is_prior: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +59,17 @@ class QueuedStage:
     dependants: int = 0
     #: A critical request of a profile that preempts waits for this one: it is promoted.
     needed_by_critical: bool = False
-    #: The latest start that still meets the deadline; None: no deadline.
+    #: The latest start that still meets the deadline, and ends before the next start of its
+    #: schedule; None: neither is known.
     start_by: float | None = None
     #: A backfill: lower priority, with a floor of its own.
     backfill: bool = False
     #: It ran already and yielded; its staged batches are kept.
     paused: bool = False
+    #: When it could have started first: it had arrived, and what it waits for had ended.
+    entered: float = 0.0
+    #: Seconds from `entered` to its end if all requests shared the slots fairly; 0: unknown.
+    fair_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ Every closed gate leaves a row in `waits` with a sentence; `goldsmith why` and `
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from goldsmith.journal import requests, waits
 from goldsmith.journal.clock import now as database_now
 from goldsmith.journal.definitions import leases as lease_table
 from goldsmith.journal.definitions import stage_runs
+from goldsmith.journal.errors import RequestElsewhere, UnknownRequest
 from goldsmith.journal.owners import is_gone
 from goldsmith.journal.tables import Request, RunStatus
 from goldsmith.journal.tables_of_service import WaitRow
@@ -104,7 +106,8 @@ def _note(runtime: Runtime, queue: Queue, closed: Mapping[str, tuple[str, GateVe
         )
         if before is None or before.gate != gate:
             # Only a new gate is an event: the sentence of a queue changes all the time.
-            requests.wait(runtime.journal, name, f"{gate}: {verdict.because}")
+            with contextlib.suppress(RequestElsewhere, UnknownRequest):  # another worker took it
+                requests.wait(runtime.journal, name, f"{gate}: {verdict.because}")
     for name, wait in noted.items():
         if name not in closed and (
             not waits.is_of_stage_run(wait) or waits.is_stale(wait, queue.at)

@@ -161,6 +161,26 @@ def after_death(runtime: Runtime, request: Request) -> Request:
         )
 
 
+def record_unrecorded(runtime: Runtime, request: Request) -> Request | None:
+    """Record the end of a request whose runs all succeeded unrecorded; None: run it again.
+
+    Its worker died, or lost the catalog, between the end of the runs and the record of it.
+    """
+    catalog_index = runtime.catalog_indexer.catalog_index()
+    good = [
+        run
+        for run in runs.recent_runs(runtime.journal, request_id=request.request_id, most=None)
+        if run.run_id not in request.run_ids
+        and run.status in (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
+    ]
+    with contextlib.suppress(NothingSelected):
+        names = select(catalog_index, RetryState.of(request).selection)
+        wanted = {catalog_index.stages[name].stage.pipeline_id for name in names}
+        if good and wanted <= {run.pipeline_id for run in good}:
+            return record_outcome(runtime, request, good, worker=str(request.worker))
+    return None
+
+
 def _blamed(catalog_index: CatalogIndex, request: Request) -> Failure:
     """A failure of the first selected stage, for a request whose worker died before any stage."""
     names: Sequence[str] = ()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 
 from goldsmith.catalog import database
-from goldsmith.catalog.errors import CatalogTooNew, CatalogUnreachable
+from goldsmith.catalog.errors import CatalogTooNew
 from goldsmith.catalog.version import VERSION
 from goldsmith.engine.attempt import WorkerResources
 from goldsmith.engine.cancel_token import WorkerEnded
@@ -60,11 +60,14 @@ class Drain:
     def is_stopping(self) -> bool:
         return self.signals > 1
 
+    def wake(self) -> None:
+        """End the wait: something changed in this process."""
+        self._changed.set()
+
     def wait(self, seconds: float) -> None:
-        """Wait, but not longer than until the next signal."""
+        """Wait, but not longer than until the next signal or `wake`."""
         self._changed.wait(seconds)
-        if self.is_draining:
-            self._changed.clear()
+        self._changed.clear()
 
 
 def worker_row(runtime: Runtime, kind: WorkerKind, slots: int) -> WorkerRow:
@@ -133,10 +136,11 @@ class _Pool:
                     break
                 try:
                     self._look(threads, drain)
-                except CatalogUnreachable as error:
-                    _LOG.warning("%s", error)
-                except GoldsmithError:
+                except CatalogTooNew:
                     raise
+                except GoldsmithError as error:
+                    # A row that cannot be used, or a catalog that is away: what runs goes on.
+                    _LOG.warning("%s [%s]", error, error.code)
                 except Exception:
                     # What runs goes on; the next turn tries again. The log has the error.
                     _LOG.exception("a turn of the worker failed")
@@ -159,7 +163,7 @@ class _Pool:
         self._turned_at = time.monotonic()
         if not drain.is_draining:
             loop.requeue_requests(self._runtime, str(self._resources.owner))
-            self._start(threads)
+            self._start(threads, drain)
         self._seen = database.glance(engine, _NEWEST)
 
     @staticmethod
@@ -168,7 +172,7 @@ class _Pool:
         if found != VERSION:
             raise CatalogTooNew(found=str(found), known=VERSION)
 
-    def _start(self, threads: ThreadPoolExecutor) -> None:
+    def _start(self, threads: ThreadPoolExecutor, drain: Drain) -> None:
         if self._wants_renewal:
             if self._futures:
                 return
@@ -192,6 +196,7 @@ class _Pool:
             if request.request_id not in self._futures:
                 future = threads.submit(self._execute, request.request_id)
                 self._futures[request.request_id] = future
+                future.add_done_callback(lambda _future: drain.wake())
                 free -= 1
 
     def _renew_later(self) -> None:

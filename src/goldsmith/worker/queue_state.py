@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -20,10 +21,12 @@ from goldsmith.journal.definitions import runs, stage_runs
 from goldsmith.journal.tables import Request, RequestStatus, RunStatus
 from goldsmith.journal.tables_of_service import WorkerStatus
 from goldsmith.planning.catalog_index import CatalogIndex
+from goldsmith.planning.schedules import BadSchedule, parse
 from goldsmith.planning.selection import NothingSelected, select
 from goldsmith.runtime import Runtime
 from goldsmith.scheduling import estimates, profiles
 from goldsmith.scheduling.estimates import PastRun
+from goldsmith.scheduling.fair_share import FairShare
 from goldsmith.scheduling.values import (
     BALANCED,
     FOCUS,
@@ -47,6 +50,8 @@ class StageEstimates:
     """Estimates of all stages from the journal, read again after half a minute."""
 
     runtime: Runtime
+    #: What fair sharing would have done since this process began to look.
+    fair_share: FairShare = field(default_factory=FairShare)
     _read_at: float = -_REUSE_SECONDS
     _history: dict[str, list[PastRun]] = field(default_factory=dict)
     _estimates: dict[str, StageEstimate] = field(default_factory=dict)
@@ -127,10 +132,12 @@ def read_queue(
     catalog_index = runtime.catalog_indexer.catalog_index()
     builder = _QueuedRequests(catalog_index, stage_estimates)
     settings = profile_settings(catalog_index)
-    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting], settings)
     clock = at.timestamp()
+    slots = max(sum(worker.slots for worker in alive), at_least_slots)
+    stage_estimates.fair_share.advance(clock, len(waiting) + len(running), slots)
+    queued = _promoted(catalog_index, [builder.queued(request) for request in waiting], settings)
     state = SchedulerState(
-        slots=max(sum(worker.slots for worker in alive), at_least_slots),
+        slots=slots,
         waiting=tuple(queued),
         running=tuple(
             _running(
@@ -193,14 +200,17 @@ class _QueuedRequests:
         mapped = self._mapped.get((pipeline_id,))
         expected = [self._estimates.of(name) for name in names]
         total = sum(estimate.seconds for estimate in expected)
+        # What nobody has measured is no load: a stage without runs waits for no other one.
+        measured = sum(estimate.bytes for estimate in expected if not estimate.is_prior)
         arrived = _seconds(request.due_at or request.asked_at)
-        limit = None if pipeline is None or pipeline.sla_minutes is None else pipeline.sla_minutes
         return QueuedStage(
             key=request.request_id,
             request_id=request.request_id,
             pipeline=pipeline_id,
             arrived=arrived,
             ready=max(arrived, _seconds(request.not_before)),
+            entered=arrived,
+            fair_seconds=self._estimates.fair_share.seconds(arrived, total),
             seconds=total,
             request_seconds=total,
             request_total=total,
@@ -208,9 +218,9 @@ class _QueuedRequests:
             criticality=None if pipeline is None else pipeline.criticality,
             source=(first.stage.source_id if first else None) or "",
             target=(first.stage.target_id if first else None) or "",
-            bytes_per_second=sum(e.bytes for e in expected) / total if total > 0 else 0.0,
+            bytes_per_second=measured / total if total > 0 else 0.0,
             dependants=self._downstream.get(pipeline_id, 0),
-            start_by=None if limit is None else arrived + limit * 60 - total,
+            start_by=_start_by(request, pipeline, total),
             backfill=request.backfill_id is not None,
         )
 
@@ -221,6 +231,20 @@ class _QueuedRequests:
             except NothingSelected:
                 self._stages[selection] = ()
         return self._stages[selection]
+
+
+def _start_by(request: Request, pipeline: Pipeline | None, seconds: float) -> float | None:
+    """The latest start that meets the SLA and ends before the next start of the schedule."""
+    if pipeline is None:
+        return None
+    ends: list[float] = []
+    if pipeline.sla_minutes is not None:
+        ends.append(_seconds(request.due_at or request.asked_at) + pipeline.sla_minutes * 60)
+    if request.due_at is not None and pipeline.schedule is not None:
+        with contextlib.suppress(BadSchedule):
+            following = parse(pipeline.schedule).next_after(request.due_at)
+            ends += [] if following is None else [following.timestamp()]
+    return min(ends) - seconds if ends else None
 
 
 def _first(request: Request) -> str:
@@ -297,10 +321,13 @@ def _promoted(
     queued: list[QueuedStage],
     settings: Mapping[str, ProfileSettings],
 ) -> list[QueuedStage]:
-    """Mark what a waiting critical request of a profile that preempts needs first."""
+    """Mark what critical pipelines of a profile that preempts need first.
+
+    Those that wait, and those that start only after another one has run.
+    """
     critical = {
         stage.pipeline
-        for stage in queued
+        for stage in (*queued, *_started_after(catalog_index))
         if profiles.is_critical(stage) and settings[stage.profile].preempt > 0
     }
     if not critical:
@@ -310,6 +337,19 @@ def _promoted(
         replace(stage, needed_by_critical=True) if stage.pipeline in needed else stage
         for stage in queued
     ]
+
+
+def _started_after(catalog_index: CatalogIndex) -> Iterator[QueuedStage]:
+    """The pipelines that start after another one, as if they waited already."""
+    mapped = catalog_index.rows.table(PipelineProfile)
+    for pipeline in catalog_index.rows.rows(Pipeline):
+        name, profile = pipeline.pipeline_id, mapped.get((pipeline.pipeline_id,))
+        if profile is not None and (pipeline.schedule or "").strip().startswith("after:"):
+            yield QueuedStage(
+                *(name, name, name, 0.0, 0.0, 0.0, 0.0),
+                profile=profile.profile_id or BALANCED,
+                criticality=pipeline.criticality,
+            )
 
 
 def _loads(runtime: Runtime) -> dict[str, PlaceLoad]:

@@ -33,7 +33,8 @@ def requeue_dead_workers_requests(runtime: Runtime, worker: str | None = None) -
     for left in requests.with_status(runtime.journal, RequestStatus.RUNNING):
         if left.worker != worker and (is_gone(left.worker) or left.request_id in silent):
             with contextlib.suppress(*_TOO_LATE):
-                back.append(outcome.after_death(runtime, left))
+                if outcome.record_unrecorded(runtime, left) is None:
+                    back.append(outcome.after_death(runtime, left))
     return back
 
 
@@ -46,6 +47,9 @@ def requeue_dropped_requests(
         if left.worker != worker or left.request_id in claimed:
             continue
         because = "its worker lost it while the catalog could not be reached"
+        with contextlib.suppress(*_TOO_LATE):
+            if outcome.record_unrecorded(runtime, left) is not None:
+                continue
         with contextlib.suppress(*_TOO_LATE), journal.writing() as connection:
             for run in runs.recent_runs(journal, request_id=left.request_id, most=None):
                 if run.ended_at is None:

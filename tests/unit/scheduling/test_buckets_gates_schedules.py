@@ -10,13 +10,12 @@ from cronsim import CronSim
 from hypothesis import given
 from hypothesis import strategies as st
 
+from goldsmith.planning.run_windows import BadRunWindow, next_open
 from goldsmith.scheduling.estimates import PastRun, estimate_stage
 from goldsmith.scheduling.gates import GATES, GateFacts, first_closed
 from goldsmith.scheduling.schedules import (
-    BadRunWindow,
     MissedRuns,
     due_times,
-    next_open,
     parse_schedule,
     starts,
 )
@@ -104,6 +103,46 @@ def test_a_day_of_a_clock_change_fires_as_the_cron_library_does(line: str, day: 
         expected.append(local.astimezone(UTC))
     found = list(due_times(parse_schedule(f"{line} Europe/Zurich"), first.astimezone(UTC), last))
     assert found == expected
+
+
+#: A zone of each kind: half an hour, a quarter, a change at midnight, two changes for Ramadan.
+ZONES = (
+    *("Europe/Zurich", "America/New_York", "America/St_Johns", "Australia/Lord_Howe"),
+    *("Pacific/Chatham", "America/Sao_Paulo", "Asia/Beirut", "Africa/Casablanca"),
+)
+LINES = ("30 2 * * *", "0 0 * * *", "30 0 * * *", "*/15 * * * *", "5 */2 * * *", "30 1-3 * * *")
+
+
+def clock_changes(zone: ZoneInfo, year: int) -> list[datetime]:
+    hours = [datetime(year, 1, 1, tzinfo=UTC) + timedelta(hours=n) for n in range(366 * 24)]
+    offsets = [hour.astimezone(zone).utcoffset() for hour in hours]
+    return [
+        hour
+        for hour, before, after in zip(hours[1:], offsets, offsets[1:], strict=False)
+        if before != after
+    ]
+
+
+@pytest.mark.parametrize("zone", ZONES)
+@pytest.mark.parametrize("line", LINES)
+def test_a_day_before_and_after_each_clock_change_fires_as_the_cron_library_does(
+    zone: str, line: str
+) -> None:
+    changes = clock_changes(ZoneInfo(zone), 2018)
+    assert len(changes) >= 2
+    for change in changes:
+        first, last = change - timedelta(hours=24), change + timedelta(hours=24)
+        expected = []
+        for local in CronSim(line, first.astimezone(ZoneInfo(zone))):
+            if local.astimezone(UTC) > last:
+                break
+            expected.append(local.astimezone(UTC))
+        found = list(due_times(parse_schedule(f"{line} {zone}"), first, last))
+        assert found == expected
+        assert len(set(found)) == len(found)
+        if line.split()[1] in ("0", "2"):  # a time that is skipped or comes twice is due once
+            days = [due.astimezone(ZoneInfo(zone)).date() for due in found]
+            assert len(set(days)) == len(days) >= 1
 
 
 def test_a_leap_day_fires_and_a_clock_that_goes_back_fires_nothing() -> None:

@@ -58,6 +58,14 @@ def test_others_yield_to_critical_work_and_stop_after_grace() -> None:
     assert decided.start == ()
 
 
+def test_a_stage_that_yields_to_critical_work_goes_on_doing_so() -> None:
+    first = RunningStage(stage("first", 5), 0.0, 20.0, yielding_since=11.0)
+    second = RunningStage(stage("second", 900), 0.0, 30.0)
+    alert = stage("alert", 60, profile="focus")
+    decided = decide(SchedulerState(2, (alert,), (first, second)), BOTH, 12.0)
+    assert [each.running.stage.key for each in decided.yields] == ["first"]
+
+
 def test_critical_never_preempts_critical() -> None:
     running = RunningStage(stage("first", 900, profile="focus"), 0.0, 20.0)
     decided = decide(
@@ -85,6 +93,18 @@ def test_a_hot_target_takes_one_stage_and_says_why_the_other_waits() -> None:
     decided = decide(SchedulerState(4, (first, second, elsewhere), ()), BOTH, 1.0)
     assert [start.stage.key for start in decided.start] == ["first", "elsewhere"]
     assert decided.wait[0].because == "More load now would make a hotspot of target hot."
+
+
+def test_starts_are_packed_apart_within_their_slack_unless_the_row_says_no() -> None:
+    first, second = (
+        stage(name, 600, target="hot", bytes_per_second=1e6) for name in ("first", "second")
+    )
+    other = stage("other", 5000, target="cold", bytes_per_second=1e6)
+    assert started(4, first, second, other) == ["first", "other"]
+    no_slack = replace(second, start_by=1.0)
+    assert started(4, first, no_slack, other) == ["first", "second", "other"]
+    at_once = settings_from_rows("balanced", {"spread_starts": 0})
+    assert started(4, first, second, other, balanced=at_once) == ["first", "second", "other"]
 
 
 def test_delay_tolerant_work_waits_for_a_cheaper_hour() -> None:

@@ -9,9 +9,21 @@ import pytest
 from goldsmith.scheduling.policies import ProfilePolicy
 from goldsmith.scheduling.simulate import Machine, replay
 from goldsmith.scheduling.simulation_report import compare, shipped_settings, slot_cost
-from goldsmith.scheduling.trace import BadTrace, TraceRun, TraceStage, read_trace, write_trace
+from goldsmith.scheduling.trace import (
+    BadTrace,
+    TraceRun,
+    TraceStage,
+    periods,
+    read_trace,
+    write_trace,
+)
 from goldsmith.scheduling.workload import WorkloadShape, generate
 
+_ARRIVALS = [
+    *(("hourly", at) for at in (5, 3600, 7210)),
+    *(("now and then", at) for at in (0, 10, 9000)),
+    *(("twice", at) for at in (0, 3600)),
+]
 MACHINE = Machine(slots=4, batch_seconds=10)
 SMALL = WorkloadShape(pipelines=80, hours=1, slots=4, load=1.2)
 
@@ -39,6 +51,14 @@ def test_balanced_beats_fifo_without_higher_cost_or_hotter_targets(seed: int) ->
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_balanced_slows_no_run_down_more_than_three_times_fair_sharing(seed: int) -> None:
     compared = compare(generate(seed, SMALL), MACHINE, shipped_settings(), seed=seed)
+    fair, balanced = compared.flows["fair"], compared.flows["balanced"]
+    assert max(balanced[index] / fair[index] for index in fair) <= 3
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_flat_load_slows_nobody_down_much_where_slots_are_free(seed: int) -> None:
+    runs = generate(seed, WorkloadShape(pipelines=120, hours=1.5, slots=16, load=0.8))
+    compared = compare(runs, Machine(slots=16, batch_seconds=10), shipped_settings(), seed=seed)
     fair, balanced = compared.flows["fair"], compared.flows["balanced"]
     assert max(balanced[index] / fair[index] for index in fair) <= 3
 
@@ -97,6 +117,11 @@ def test_the_output_has_the_published_keys() -> None:
             *("mean_flow", "p95_flow", "peak_to_mean"),
             *("cost", "critical_added_delay", "max_slowdown"),
         ]
+
+
+def test_a_pipeline_that_arrives_at_regular_times_has_a_period() -> None:
+    runs = [TraceRun(name, at, (TraceStage(1),)) for name, at in _ARRIVALS]
+    assert periods(runs) == {"hourly": 3595}
 
 
 def test_a_trace_reads_back_as_written() -> None:

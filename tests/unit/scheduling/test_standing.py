@@ -146,6 +146,23 @@ def test_a_request_that_keeps_killing_its_workers_ends_failed(
     assert all(run.ended_at for run in runs.recent_runs(runtime.journal, request_id="r"))
 
 
+@pytest.mark.parametrize("died", [True, False])
+def test_a_request_whose_runs_succeeded_unrecorded_does_not_run_again(
+    runtime: Runtime, dead: str, died: bool
+) -> None:
+    journal = runtime.journal
+    requests.put(journal, Request(request_id="r", selection=("p",), asked_by="test"))
+    requests.take(journal, "r", dead if died else "me")
+    run = runs.start_run(journal, Run(run_id="run", request_id="r", pipeline_id="p"))
+    runs.finish_run(journal, run.run_id)
+    if died:
+        requeue.requeue_dead_workers_requests(runtime)
+    else:
+        requeue.requeue_dropped_requests(runtime, "me", ())
+    ended = requests.get(journal, "r")
+    assert (ended.status, ended.run_ids) == ("done", ("run",))
+
+
 def test_a_death_counts_as_a_try_of_the_stages_own_policy(runtime: Runtime, dead: str) -> None:
     with runtime.catalog.change(actor="test") as change:
         change.put([RetryPolicy(retry_id="once", max_retries=1, backoff_sec=600)])
