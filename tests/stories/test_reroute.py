@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -96,7 +94,8 @@ def outage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Outage]:
         f'\n[storage]\nendpoint = "{made.server.endpoint}"\naccess_key = "env:S3_KEY"\n'
         f'secret_key = "env:S3_SECRET"\n[storage.bind]\n"s3://lake/" = "{buckets}/lake"\n'
         f'"s3://orders-copy/" = "{buckets}/orders-copy"\n'
-        f'[lake]\nio = "hadoop"\nwarehouse = "{tmp_path}/lake"\n[staging]\nfolder = "{tmp_path}/staging"\n'
+        f'[lake]\nio = "hadoop"\nwarehouse = "{tmp_path}/lake"\n'
+        f'[staging]\nfolder = "{tmp_path}/staging"\n'
         "[health]\nwell_for_sec = 3\nprobe_every_sec = 1\n"
     )
     made.shop.goldsmith("init", str(made.shop.folder))
@@ -131,3 +130,56 @@ def test_another_source_serves_while_the_s3_server_is_down(outage: Outage) -> No
     changes = "SELECT json_extract(facts, '$.health') FROM audit_log WHERE kind = {} ORDER BY 1"
     found = rows_of(outage.shop, changes.format("'DatasetHealthChanged'"))
     assert [health for (health,) in found] == ["down", "healthy"]
+
+
+@pytest.mark.soak
+def test_the_run_waits_while_no_way_is_healthy_and_an_incident_is_opened(outage: Outage) -> None:
+    outage.bring("day-1", (1, "2026-01-01"))
+    outage.kill()
+    copy = outage.buckets / "orders-copy"
+    copy.rename(copy.with_name("gone"))
+    with started(outage.shop, "serve", "--port", "0", "--probe-port", "0", "--json"):
+        until(lambda: active_workers(outage.shop))
+        with started(outage.shop, "run", "orders") as run:
+            waiting = (
+                "SELECT because FROM requests WHERE status = 'waiting' AND because LIKE '%{}%'"
+            )
+            until(lambda: rows_of(outage.shop, waiting.format("raw_orders_alt is down")))
+            opened = "SELECT error_code FROM incidents WHERE status = 'open'"
+            assert rows_of(outage.shop, opened) == [("NoHealthyPath",)]
+            copy.with_name("gone").rename(copy)
+            assert run.wait(PATIENCE_SECONDS) == 0
+        assert outage.routes() == [ALT]
+        assert outage.orders() == [1]
+        assert rows_of(outage.shop, opened) == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("point", ["inputs-noted", "branch-made", "published", "inputs-counted"])
+def test_a_re_routed_run_that_was_killed_ends_right_the_next_time(
+    outage: Outage, point: str
+) -> None:
+    outage.bring("day-1", (1, "2026-01-01"), (2, "2026-01-01"))
+    outage.shop.run()
+    outage.kill()
+    outage.bring("day-2", (2, "2026-01-01"), (3, "2026-01-02"))
+    assert outage.shop.run(fault=point).returncode == -signal.SIGKILL
+    outage.shop.run()
+    assert outage.orders() == [1, 2, 3]
+    assert outage.gold() == [("2026-01-01", 2), ("2026-01-02", 1)]
+    outage.start()
+    until(lambda: outage.shop.run("--quiet") and outage.routes()[-1] is None)
+    assert outage.orders() == [1, 2, 3]
+
+
+@pytest.mark.soak
+def test_a_live_drill_cuts_the_source_off_and_lets_it_back(outage: Outage) -> None:
+    outage.bring("day-1", (1, "2026-01-01"))
+    report = outage.shop.ask("drill", "--down", "raw_orders", "--live", "--yes")
+    assert [load["route"] for load in report["loads"]] == [ALT, None, None]
+    assert report["loads_after"][0]["status"] == "succeeded"
+    assert report["loads_after"][0]["route"] is None
+    assert report["differences"] == []
+    assert json.loads(Path(report["report"]).read_text())["drill_id"] == report["drill_id"]
+    assert rows_of(outage.shop, "SELECT count(*) FROM cut_sources") == [(0,)]
+    assert outage.orders() == [1]

@@ -51,7 +51,8 @@ def after_probe(
         return known.with_(checked_at=at, failures=0, well_since=None, because=None)
     well_since = known.well_since or at
     if at - well_since < breaker.well_for:
-        why = f"well since {well_since:%H:%M:%S}, used again after {breaker.well_for.total_seconds():g} s"
+        seconds = f"{breaker.well_for.total_seconds():g} s"
+        why = f"well since {well_since:%H:%M:%S}, used again after {seconds}"
         return known.with_(checked_at=at, failures=0, well_since=well_since, because=why)
     return known.with_(
         status=HealthStatus.HEALTHY,

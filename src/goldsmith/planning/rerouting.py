@@ -70,7 +70,8 @@ def reroute_plan(
             taken[stage.stage_id] = found
         elif found is not None:
             unserved[stage.stage_id] = found
-            unmade[found.target] = f"{found.source} is down ({found.because})"
+            root = f"it is made of {found.source}, which is down"
+            unmade[found.target] = unmade.get(found.source, root)
     _mark_bypassed(plan, taken, unserved)
     stages = _stages(plan, taken, unserved)
     return ReroutedPlan(

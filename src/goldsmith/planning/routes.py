@@ -42,7 +42,7 @@ def route_context(index: CatalogIndex, edge: Edge) -> StageContext | None:
     context = StageContext(stage, rows, index.reader, Datasets(rows))
     # The edge of (source, target) must not give its SQL to a stage that passes rows on.
     context.resolved = resolve_stage(stage, None)
-    return context.with_route((edge.from_dataset_id, edge.to_dataset_id))
+    return context.with_route((edge.from_dataset_id, edge.to_dataset_id), own)
 
 
 def _named(index: CatalogIndex, name: str | None) -> StageContext | None:

@@ -1,4 +1,4 @@
-"""Probe datasets that are down from time to time, so that a default comes back by itself."""
+"""Observe beside the service: probe datasets that are down, keep computed paths up to date."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from goldsmith.journal.lineage_tables import HealthStatus
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.stage_context import dataset_of
 from goldsmith.runtime import Runtime
+from goldsmith.worker.computed_paths import keep_computed
 from goldsmith.worker.probes import Probes
 
 _LOG = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Probing:
 
     def _round(self) -> None:
         try:
+            keep_computed(self.runtime)
             probe_again(self.runtime)
         except GoldsmithError as error:
             _LOG.warning("%s [%s]", error, error.code)

@@ -33,7 +33,7 @@ from goldsmith.planning.plan import Plan, StageDecision
 from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
-from goldsmith.worker import incidents, notifications, outcome, requeue, upkeep
+from goldsmith.worker import computed_paths, incidents, notifications, outcome, requeue, upkeep
 from goldsmith.worker.admission import admit
 from goldsmith.worker.follow import Follower, live_workers
 from goldsmith.worker.heartbeat import Heartbeat
@@ -232,6 +232,7 @@ def _until_over(
     outcomes: list[RequestOutcome] = []
     follower = Follower(runtime, execution_options)
     incidents.update_incidents(runtime)
+    computed_paths.keep_computed(runtime)
     while True:
         # A living service runs the request; this process follows, and steps in if it dies.
         is_served = bool(live_workers(runtime))
