@@ -39,7 +39,6 @@ _FOCUS = {
 #: Error code → remedies in order. The first goes to healing_actions, the others to healing_steps.
 _REMEDIES: dict[str, tuple[str, ...]] = {
     "SourceUnreachable": ("reroute", "retry_later"),
-    "SourceMissing": ("reroute", "open_incident"),
     "SourceThrottled": ("slow_down", "retry_later"),
     "FileVanished": ("reread_files",),
     "FileTruncated": ("retry_later", "quarantine_files"),
