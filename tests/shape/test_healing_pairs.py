@@ -20,7 +20,10 @@ _SPARK = "stories/test_healing_spark.py"
 
 #: error code → remedy → the file of its test and the test.
 SHOWN: dict[str, dict[str, tuple[str, str]]] = {
-    "SourceUnreachable": {"retry_later": (_SOURCES, "test_a_killed_s3_server_is_waited_for")},
+    "SourceUnreachable": {
+        "reroute": (_SOURCES, "test_a_killed_s3_server_is_gone_round"),
+        "retry_later": (_SOURCES, "test_a_killed_s3_server_is_waited_for"),
+    },
     "SourceThrottled": dict.fromkeys(
         ("slow_down", "retry_later"),
         (_SOURCES, "test_an_s3_that_asks_to_slow_down_is_asked_less_and_later"),

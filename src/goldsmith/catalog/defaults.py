@@ -38,7 +38,7 @@ _FOCUS = {
 
 #: Error code → remedies in order. The first goes to healing_actions, the others to healing_steps.
 _REMEDIES: dict[str, tuple[str, ...]] = {
-    "SourceUnreachable": ("retry_later",),
+    "SourceUnreachable": ("reroute", "retry_later"),
     "SourceThrottled": ("slow_down", "retry_later"),
     "FileVanished": ("reread_files",),
     "FileTruncated": ("retry_later", "quarantine_files"),

@@ -133,8 +133,18 @@ TARGET = (
     ),
 )
 
+#: Options of a source that no reader of files sees.
+OF_ANY_SOURCE = frozenset(("arrival_queue", "probe"))
+
 #: A source also takes every option of Spark's reader of the format, by its own name.
 SOURCE = (
+    Option(
+        name="probe",
+        type="a file below the location, or `none`",
+        default="the location is listed",
+        doc="What must be there for the source to count as healthy; `none`: it always does.",
+        example="_READY",
+    ),
     Option(
         name="check_lines",
         type="true or false",

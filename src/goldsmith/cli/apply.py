@@ -103,6 +103,7 @@ def apply(
     """
     from goldsmith.planning import apply_files
     from goldsmith.planning.planner import CatalogHasErrors
+    from goldsmith.worker.computed_paths import keep_computed
 
     catalog_indexer = cli.runtime.catalog_indexer
     read = read_bundle(files)
@@ -127,6 +128,7 @@ def apply(
         prune=prune,
         as_shown=not yes,
     )
+    keep_computed(cli.runtime)
     if as_json:
         counts = done.counts
         print_json({**proposal.as_plain(), "counts": counts, "revision": revision, "applied": True})

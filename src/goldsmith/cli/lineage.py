@@ -1,11 +1,10 @@
-"""`lineage` and `paths`: what feeds a dataset, what it feeds, and the ways to obtain it."""
+"""`lineage`: what feeds a dataset, what it feeds, and what is lost without it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,7 +23,6 @@ from goldsmith.cli.output import (
 
 if TYPE_CHECKING:
     from goldsmith.lineage.graph import LineageGraph
-    from goldsmith.lineage.paths import Path as WayTo
 
 depth_option = click.option("--depth", type=how_many, help="At most so many steps away.")
 layer_option = click.option("--layer", "layers", multiple=True, help="Only datasets of this layer.")
@@ -36,7 +34,8 @@ def lineage() -> None:
     """Which dataset feeds which: up, down, columns, impact, hotspots, export."""
 
 
-def _graph(cli: CliContext) -> LineageGraph:
+def graph_of(cli: CliContext) -> LineageGraph:
+    """The lineage graph of the catalog, with the evidence of every origin."""
     from goldsmith.journal.evidence import current_evidence
     from goldsmith.planning.lineage_graph import lineage_graph
 
@@ -147,7 +146,7 @@ def _walk(
     from goldsmith.lineage.export import as_tree
     from goldsmith.lineage.walk import downstream, upstream
 
-    graph, layer_of = _graph(cli), _layers_of(cli)
+    graph, layer_of = graph_of(cli), _layers_of(cli)
     found = (upstream if is_up else downstream)(graph, dataset_id, depth)
     rows = [
         {"dataset_id": name, "distance": distance, "layer": layer_of.get(name)}
@@ -175,7 +174,7 @@ def show_impact(cli: CliContext, dataset_id: str, also: tuple[str, ...], as_json
     """Show what cannot be made without a dataset, and what another way still makes."""
     from goldsmith.lineage.walk import impact, number_of
 
-    graph = _graph(cli)
+    graph = graph_of(cli)
     for name in also:
         number_of(graph, name)
     found = impact(graph, dataset_id, also)
@@ -213,7 +212,7 @@ def show_hotspots(cli: CliContext, most: int, as_json: bool) -> None:
             if stage.target_id is not None:
                 value = CRITICALITY_VALUE.get(level, 1.0)
                 values[stage.target_id] = max(value, values.get(stage.target_id, 0.0))
-    found = [spot.as_plain() for spot in hotspots(_graph(cli), values=values, most=most)]
+    found = [spot.as_plain() for spot in hotspots(graph_of(cli), values=values, most=most)]
 
     def text() -> None:
         columns = ["dataset_id", "dependants", "value", "lost_without"]
@@ -246,7 +245,7 @@ def export(
     from goldsmith.lineage.html_view import as_html
     from goldsmith.lineage.walk import downstream, upstream
 
-    graph = _graph(cli)
+    graph = graph_of(cli)
     if dataset_id is not None:
         around = {dataset_id, *upstream(graph, dataset_id, depth)}
         around |= downstream(graph, dataset_id, depth).keys()
@@ -258,74 +257,3 @@ def export(
     else:
         save_text(output, text)
         echo(f"Wrote {count(len(graph.names), 'dataset')} to {output}.")
-
-
-@click.command("paths")
-@click.argument("dataset_id")
-@click.option("--most", type=how_many, default=10, show_default=True, help="How many to list.")
-@click.option("--down", "downs", multiple=True, help="Leave out ways through this dataset.")
-@json_option
-@pass_cli
-def paths(
-    cli: CliContext, dataset_id: str, most: int, downs: tuple[str, ...], as_json: bool
-) -> None:
-    """Show the ways to obtain a dataset: how many there are, and the cheapest.
-
-    Ways that people wrote in dataset_recovery_paths come first.
-    """
-    from goldsmith.catalog.edges import RecoveryPath
-    from goldsmith.lineage.paths import find_paths
-    from goldsmith.lineage.walk import number_of
-
-    graph = _graph(cli)
-    for name in downs:
-        number_of(graph, name)
-    found = find_paths(graph, dataset_id, most=most, forbidden=downs)
-    rows = cli.runtime.catalog_indexer.catalog_index().rows.rows(RecoveryPath)
-    written = sorted(
-        (row for row in rows if row.dataset_id == dataset_id and row.computed_at is None),
-        key=lambda row: row.path_order,
-    )
-    declared = [
-        {"path_order": row.path_order, "path_sequence": row.path_sequence, "cost": row.cost}
-        for row in written
-        if not _uses(row.path_sequence, downs)
-    ]
-    plain = {
-        "dataset_id": dataset_id,
-        "count": found.count,
-        "declared": declared,
-        "paths": [_plain(way) for way in found.cheapest],
-        "is_cut": found.is_cut,
-        "cycles": [list(cycle) for cycle in found.cycles],
-    }
-
-    def text() -> None:
-        for row in declared:
-            echo(f"written by hand, {row['path_order']}: {row['path_sequence']}")
-        for index, way in enumerate(found.cheapest, start=1):
-            latency = "" if way.latency_sec is None else f", {way.latency_sec:g} s"
-            blocked = "" if all(step.runs for step in way.steps) else ", nothing runs it"
-            echo(f"{index}: {' → '.join(way.datasets)}  (cost {way.cost:g}{latency}{blocked})")
-        for cycle in found.cycles:
-            echo(f"cycle, no way goes round it: {' → '.join(cycle)}")
-        cut = f"; the {len(found.cheapest)} cheapest are listed" if found.is_cut else ""
-        without = f" without {', '.join(downs)}" if downs else ""
-        echo(f"{count(found.count, 'way')} to {dataset_id}{without}{cut}.")
-
-    show(as_json, plain, text)
-
-
-def _uses(sequence: str | None, downs: Collection[str]) -> bool:
-    return any(step.strip() in downs for step in (sequence or "").split(","))
-
-
-def _plain(way: WayTo) -> dict[str, Any]:
-    return {
-        "path_sequence": way.sequence,
-        "cost": way.cost,
-        "latency_sec": way.latency_sec,
-        "starts": list(way.starts),
-        "steps": [step.name for step in way.steps],
-        "runs": all(step.runs for step in way.steps),
-    }

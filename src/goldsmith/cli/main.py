@@ -49,7 +49,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "The limits on sources and targets, and their use now.",
     ),
     "lineage": ("goldsmith.cli.lineage:lineage", "Which dataset feeds which; export the graph."),
-    "paths": ("goldsmith.cli.lineage:paths", "Show every way to obtain a dataset."),
+    "paths": ("goldsmith.cli.paths:paths", "Show every way to obtain a dataset."),
+    "drill": ("goldsmith.cli.drill:drill", "Rehearse an outage of a dataset."),
     "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),
     "runs": ("goldsmith.cli.runs:runs", "Past and running runs."),
     "quarantine": (

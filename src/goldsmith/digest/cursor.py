@@ -104,11 +104,26 @@ class Cursor:
                 return parts or None
             self.index += 1
             self._hyphens(parts)
+            self._digits(parts)
             if self.peek().value == "." and self.peek().kind == SYMBOL:
                 self.index += 1
                 continue
             break
         return parts or None
+
+    def _digits(self, parts: list[tuple[str, bool]]) -> None:
+        """Add parts that begin with a digit: the lexer takes the `.1` of `db.1st` for a number."""
+        while (
+            self.index
+            and self.peek().kind == NUMBER
+            and self.peek().value.startswith(".")
+            and self.peek().start == self.tokens[self.index - 1].end
+        ):
+            number = self.next()
+            part = number.value[1:]
+            if self.peek().kind == WORD and self.peek().start == number.end:
+                part += self.next().value
+            parts.append((part, False))
 
     def _hyphens(self, parts: list[tuple[str, bool]]) -> None:
         """Add what follows a hyphen without a space: BigQuery's `my-project.x.y`."""

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from goldsmith.digest.dialects import dialect_name
 from goldsmith.digest.holes import Holes, has_holes
-from goldsmith.digest.lexer import line_of
 from goldsmith.digest.session import SqlSession, combine
 from goldsmith.digest.splitter import split
 from goldsmith.digest.values import Digest, EvidenceClass, StatementDigest
@@ -81,9 +80,13 @@ def read_text(sql: str, session: SqlSession, *, file: str | None = None) -> list
         holes = Holes()
         sql = holes.fill(sql)
     found: list[StatementDigest] = []
+    line, counted = 1, 0
     for piece in split(sql, session.dialect):
+        # Counted on from the last piece: from the beginning, a long script takes quadratic time.
+        line += sql.count("\n", counted, piece.start) if piece.start >= counted else 0
+        counted = max(counted, piece.start)
         for statement in session.read(piece):
-            statement.line = line_of(sql, piece.start)
+            statement.line = line
             statement.file = file
             if holes is not None:
                 _restore(statement, holes)

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 
 _COMMENT = re.compile(r"\{#.*?(?:#\}|\Z)", re.DOTALL)
-_STATEMENT = re.compile(r"\{%-?\s*(\w*)(.*?)(?:-?%\}|\Z)", re.DOTALL)
-_EXPRESSION = re.compile(r"\{\{-?\s*(.*?)\s*(?:-?\}\}|\Z)", re.DOTALL)
+_STATEMENT = re.compile(r"\{%(?:(?!\{%).)*?%\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\{\{-?\s*((?:(?!\{\{).)*?)\s*-?\}\}", re.DOTALL)
+#: A template that does not close ends with its line or its statement: what follows is read.
+_UNCLOSED = re.compile(r"\{[{%][^\n;]*")
 _REF = re.compile(r"""^ref\(\s*['"]([^'"]+)['"]\s*(?:,\s*['"]([^'"]+)['"])?.*\)$""", re.DOTALL)
 _SOURCE = re.compile(r"""^source\(\s*['"]([^'"]+)['"]\s*,\s*['"]([^'"]+)['"]\s*\)$""", re.DOTALL)
 _OTHER = re.compile(
     r"\$\{([^}]*)\}|%\((\w+)\)s|(?<![\w:])\$\((\w+)\)|<([A-Z][A-Z0-9_]+)>(?=[\s.,;)]|$)"
 )
-_UNCLOSED = re.compile(r"\{\{(?!.*?\}\})|\{%(?!.*?%\})", re.DOTALL)
 
 
 def has_holes(text: str) -> bool:
@@ -43,13 +44,15 @@ class Holes:
 
     def fill(self, text: str) -> str:
         """The text without template text; the number of lines stays."""
+        text = _COMMENT.sub(_blank, text)
+        text = _STATEMENT.sub(_blank, text)
+        text = _EXPRESSION.sub(self._expression, text)
         unclosed = _UNCLOSED.search(text)
         if unclosed is not None:
             self.line = text.count("\n", 0, unclosed.start()) + 1
             self.error = f"a template that begins with {unclosed.group()[:2]} does not close"
-        text = _COMMENT.sub(_blank, text)
-        text = _STATEMENT.sub(_blank, text)
-        text = _EXPRESSION.sub(self._expression, text)
+            text = _UNCLOSED.sub(_hidden, text)
+            self._names["hole_unclosed"] = unclosed.group().strip()
         return _OTHER.sub(self._other, text)
 
     def _expression(self, match: re.Match[str]) -> str:
@@ -89,3 +92,8 @@ def _blank(match: re.Match[str]) -> str:
 
 def _lines(text: str) -> str:
     return "\n" * text.count("\n")
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """A name for an expression that does not close; a statement that does not close vanishes."""
+    return "hole_unclosed" if match.group().startswith("{{") else " "

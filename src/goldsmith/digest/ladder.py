@@ -42,6 +42,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bCOPY\s+GRANTS\b", ""),
         (r"\.\.\.", " "),
+        # Teradata: how a column is shown.
+        (r"\(\s*(?:TITLE|FORMAT)\s+'[^']*'\s*\)", ""),
         # Oracle: rows deleted after an UPDATE of a MERGE; T-SQL: OUTPUT of a MERGE.
         (
             r"^(\s*MERGE\b.*?\bUPDATE\s+SET\b.*?)\bDELETE\s+WHERE\b.*?(?=\bWHEN\s+NOT\b|$)",

@@ -117,7 +117,3 @@ def string_value(found: str) -> str:
                 return body[1:-1]
             return body.replace(quote * 2, quote) if len(quote) == 1 else body
     return found
-
-
-def line_of(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1

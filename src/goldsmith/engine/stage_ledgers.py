@@ -29,6 +29,8 @@ def facts_of(attempt: Attempt, match: LedgerMatch) -> dict[str, Any]:
     return {
         "ledger_id": match.ledger_id,
         "source_id": attempt.context.stage.source_id,
+        # On another way the ledger stays that of the declared source.
+        "declared_source_id": attempt.context.declared.stage.source_id,
         "table_name": table_name(target, attempt.context.resolved.layer),
         "location": location_of(attempt.context),
     }
@@ -40,7 +42,8 @@ def claim(connection: sa.Connection, attempt: Attempt, match: LedgerMatch) -> No
     owner = {"pipeline_id": stage.pipeline_id, "stage_order": stage.stage_order}
     if match.ledger is None:
         new = {"ledger_id": match.ledger_id, "target_id": stage.target_id, **owner}
-        connection.execute(sa.insert(stage_ledgers), [{**new, "source_id": stage.source_id}])
+        source_id = attempt.context.declared.stage.source_id
+        connection.execute(sa.insert(stage_ledgers), [{**new, "source_id": source_id}])
     elif match.carried_from(attempt.context) is not None:
         connection.execute(
             sa.update(stage_ledgers).where(_C.ledger_id == match.ledger_id).values(**owner)
@@ -62,6 +65,8 @@ def count(
         "target_id": stage_run.target_id,
         **{name: facts[name] for name in ("source_id", "table_name", "location") if name in facts},
     }
+    if "declared_source_id" in facts:
+        values["source_id"] = facts["declared_source_id"]
     if table_uuid is not None:
         values["table_uuid"] = table_uuid
     if snapshot:  # empty if a load replaced no partition

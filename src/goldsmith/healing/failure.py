@@ -33,7 +33,8 @@ class Failure:
     stage_name: str | None = None
     target_id: str | None = None
     #: The stage's row as in a catalog file, with `read`, `write_mode` and
-    #: `schema_policy_in_force` resolved.
+    #: `schema_policy_in_force` resolved; `read_from` is the dataset the attempt read, and
+    #: `other_sources` the datasets from which other lineage edges lead to the target.
     stage: Mapping[str, Any] = field(default_factory=dict)
     #: The names and numbers of the error: the file it is about, the differences …
     facts: Mapping[str, Any] = field(default_factory=dict)
@@ -74,6 +75,8 @@ class Decision:
     adjust: Mapping[str, Any] = field(default_factory=dict)
     #: Files to quarantine until they are rewritten.
     files_aside: tuple[str, ...] = ()
+    #: The dataset that counts as down from now on.
+    marks_down: str | None = None
 
 
 def rerun(because: str, *, after: float | None = None, **adjust: Any) -> Decision:

@@ -92,6 +92,9 @@ lineage_evidence = define(
     sa.Index("ix_lineage_evidence_to", "to_dataset_id"),
     sa.Index("ix_lineage_evidence_expires", "expires_at"),
 )
+cut_sources = define(lineage_tables.CutSource.table)
+computed_paths = define(lineage_tables.ComputedPath.table)
+computed_revisions = define(lineage_tables.ComputedRevision.table)
 pushes = define(
     push_tables.Push.table, sa.Index("ix_pushes_resource", "resource_uuid", "flow", "started_at")
 )
@@ -126,6 +129,9 @@ OBSERVED = (
     idempotent_answers,
     dataset_health,
     lineage_evidence,
+    cut_sources,
+    computed_paths,
+    computed_revisions,
     pushes,
     push_batches,
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from goldsmith.journal import access_events, healing_events
+from goldsmith.journal import access_events, healing_events, lineage_events
 from goldsmith.journal.event_base import Event, LeaseEvent, RunEnded, StageEnded, StageEvent
 from goldsmith.journal.healing_events import RemedyChosen as RemedyChosen
 from goldsmith.journal.healing_events import RetryScheduled as RetryScheduled
@@ -327,7 +327,7 @@ class EventsForgotten(Event):
 #: Every kind of event by its name in `audit_log.kind`.
 EVENTS: Mapping[str, type[Event]] = {
     name.removesuffix("Event"): kind
-    for module in (globals(), vars(healing_events), vars(access_events))
+    for module in (globals(), vars(healing_events), vars(access_events), vars(lineage_events))
     for name, kind in list(module.items())
     if isinstance(kind, type) and issubclass(kind, Event) and kind.__module__ == module["__name__"]
 }

@@ -5,7 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from goldsmith.catalog.columns import choice, key, moment, text, whole
+from goldsmith.catalog.columns import (
+    ColumnKind,
+    choice,
+    flag,
+    key,
+    moment,
+    number,
+    text,
+    whole,
+)
 from goldsmith.catalog.rows import Row, table
 
 
@@ -61,4 +70,65 @@ class EdgeEvidence(Row):
         return self.expires_at is None or now < self.expires_at
 
 
-OF_LINEAGE: tuple[type[Row], ...] = (DatasetHealth, EdgeEvidence)
+@table(
+    "cut_sources",
+    purpose="Sources that a live drill cuts off: no run of the environment reads them meanwhile.",
+    read_by="planner, datasets health",
+)
+class CutSource(Row):
+    """One source that a drill cuts off."""
+
+    dataset_id: str = key(doc="The dataset.")
+    environment: str = key(doc="The environment whose runs must not read it.")
+    drill_id: str | None = text(default=None, doc="The drill.")
+    cut_at: datetime | None = moment(default=None, doc="From when.")
+    ends_at: datetime | None = moment(
+        default=None, doc="Until when; the cut ends by itself if the drill dies."
+    )
+    actor: str | None = text(default=None, doc="Who cut it off.")
+
+
+@table(
+    "computed_paths",
+    purpose="The cheapest ways to each dataset, computed from stages and lineage edges.",
+    read_by="paths",
+)
+class ComputedPath(Row):
+    """One computed way to obtain a dataset."""
+
+    dataset_id: str = key(doc="The dataset wanted.")
+    path_order: int = key(kind=ColumnKind.WHOLE, doc="1, 2, 3 … the cheapest first.")
+    path_sequence: str | None = text(
+        default=None, doc="Comma list of datasets from the origin to the one wanted."
+    )
+    cost: float | None = number(default=None, doc="What the path costs.")
+    latency_sec: float | None = number(
+        default=None, doc="How long its slowest chain of steps takes; empty: not known."
+    )
+    can_run: bool = flag(default=True, doc="Whether stages run every step of it.")
+    computed_at: datetime | None = moment(default=None, doc="When it was first computed like this.")
+    revision: int | None = whole(
+        default=None, doc="The catalog revision it was first computed like this from."
+    )
+
+
+@table(
+    "computed_revisions",
+    purpose="The catalog revision that each computed table was last brought up to.",
+    read_by="paths",
+)
+class ComputedRevision(Row):
+    """How far one computed table is up to date."""
+
+    computed_table: str = key(doc="The table.")
+    revision: int | None = whole(default=None, doc="The catalog revision.")
+    computed_at: datetime | None = moment(default=None, doc="When.")
+
+
+OF_LINEAGE: tuple[type[Row], ...] = (
+    DatasetHealth,
+    EdgeEvidence,
+    CutSource,
+    ComputedPath,
+    ComputedRevision,
+)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from goldsmith.journal.lineage_tables import DatasetHealth, HealthStatus
+from goldsmith.settings.sections import HealthSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,6 +17,13 @@ class Breaker:
     down_after: int = 2
     #: How long every probe must succeed before the dataset is used again.
     well_for: timedelta = timedelta(seconds=60)
+
+    @classmethod
+    def of(cls, health: HealthSettings) -> Breaker:
+        """The breaker of the settings."""
+        return cls(
+            down_after=max(1, health.down_after), well_for=timedelta(seconds=health.well_for_sec)
+        )
 
 
 def after_probe(
@@ -43,7 +51,8 @@ def after_probe(
         return known.with_(checked_at=at, failures=0, well_since=None, because=None)
     well_since = known.well_since or at
     if at - well_since < breaker.well_for:
-        why = f"well since {well_since:%H:%M:%S}, used again after {breaker.well_for.seconds} s"
+        seconds = f"{breaker.well_for.total_seconds():g} s"
+        why = f"well since {well_since:%H:%M:%S}, used again after {seconds}"
         return known.with_(checked_at=at, failures=0, well_since=well_since, because=why)
     return known.with_(
         status=HealthStatus.HEALTHY,

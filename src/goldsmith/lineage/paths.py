@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -93,10 +93,27 @@ def find_paths(
     if not makers[target]:
         return Paths(dataset=dataset, count=0, cheapest=(), cycles=cycles)
     left_out = frozenset[int]() if condensed is None else condensed.left_out
-    search = _Search(graph, target, closed, makers, left_out)
+    search = _Search(graph, closed, makers, left_out)
     search.run(order)
-    listed = search.cheapest(most)
+    listed = search.cheapest(target, most)
     return Paths(dataset=dataset, count=search.counts[target], cheapest=listed, cycles=cycles)
+
+
+def cheapest_of_all(graph: LineageGraph, *, most: int) -> Iterator[tuple[str, tuple[Path, ...]]]:
+    """The cheapest ways to every dataset that some step makes, with lists shared between them."""
+    makers = graph.makers
+    left_out = frozenset[int]()
+    if graph.ranks is not None:
+        order: Sequence[int] = graph.by_rank
+    else:
+        members = range(len(graph.names))
+        left_out = condense(graph, members, makers).left_out
+        order = inputs_first(graph, members, makers, left_out)
+    search = _Search(graph, (), makers, left_out)
+    search.run(order)
+    for number in order:
+        if makers[number]:
+            yield graph.names[number], search.cheapest(number, most)
 
 
 #: One way to make a dataset: its cost, the step, and which way of each input it uses.
@@ -104,18 +121,16 @@ _Way = tuple[float, int, tuple[int, ...]]
 
 
 class _Search:
-    """The search for the ways to one dataset."""
+    """The search for the ways to one dataset, or to all."""
 
     def __init__(
         self,
         graph: LineageGraph,
-        target: int,
         closed: Collection[int],
         makers: Sequence[Sequence[int]],
         left_out: frozenset[int],
     ) -> None:
         self.graph = graph
-        self.target = target
         self.closed = closed
         #: By dataset: the steps that may be part of a way.
         self.makers = makers
@@ -155,15 +170,15 @@ class _Search:
                         least = cost
             counts[number], costs[number] = ways, least
 
-    def cheapest(self, most: int) -> tuple[Path, ...]:
-        """The cheapest ways, cheapest first."""
+    def cheapest(self, target: int, most: int) -> tuple[Path, ...]:
+        """The cheapest ways to a dataset, cheapest first."""
         # Each dataset on the way down takes two calls; these calls take no C stack.
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 4 * len(self.counts) + 1_000))
         found = []
         for index in range(most):
-            if not self._list(self.target, index):
+            if not self._list(target, index):
                 break
-            found.append(self._path(index))
+            found.append(self._path(target, index))
         return tuple(found)
 
     def _list(self, number: int, index: int) -> bool:
@@ -211,11 +226,11 @@ class _Search:
         listed = self._listed.get(number)
         return listed[index][0] if listed else self.costs[number]
 
-    def _path(self, index: int) -> Path:
+    def _path(self, target: int, index: int) -> Path:
         steps: dict[int, None] = {}
         datasets: dict[int, None] = {}
         starts: dict[int, None] = {}
-        waiting: list[tuple[int, int, bool]] = [(self.target, index, False)]
+        waiting: list[tuple[int, int, bool]] = [(target, index, False)]
         while waiting:
             number, which, done = waiting.pop()
             if not self.makers[number]:
@@ -233,7 +248,7 @@ class _Search:
             waiting.extend((read, way, False) for read, way in reversed(pairs))
         names = self.graph.names
         return Path(
-            cost=self._listed[self.target][index][0],
+            cost=self._listed[target][index][0],
             steps=tuple(self.graph.step(step) for step in steps),
             starts=tuple(names[number] for number in starts),
             datasets=tuple(names[number] for number in datasets),

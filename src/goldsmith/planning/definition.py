@@ -9,7 +9,13 @@ from goldsmith.planning.stage_context import StageContext
 
 
 def definition_of(context: StageContext) -> str:
-    """A hash of everything that decides which rows a stage writes."""
+    """A hash of everything that decides which rows a stage writes.
+
+    By keys, rows of another way replace those of the default and are replaced by them: the
+    definition is the same. An overwrite must run again when its default is back.
+    """
+    if not reruns(context):
+        context = context.declared
     parts = {
         "sql": context.resolved.sql,
         "dialect": context.resolved.dialect,

@@ -140,7 +140,8 @@ class Ledgers:
     def match(self, context: StageContext) -> LedgerMatch:
         """The ledger of a stage, or an id for a new ledger where it has none yet."""
         stage, target_id = context.stage, str(context.stage.target_id)
-        me = Writer(stage.pipeline_id, stage.stage_order, stage.stage_name, stage.source_id)
+        source_id = context.declared.stage.source_id
+        me = Writer(stage.pipeline_id, stage.stage_order, stage.stage_name, source_id)
         others = [w for w in self.writers(target_id) if str(w) != str(me)]
         ledgers = self.of_target(target_id)
         mine = next((ledger for w, ledger in _pairs([me, *others], ledgers) if w is me), None)

@@ -15,6 +15,7 @@ from goldsmith.lineage.graph import (
 )
 from goldsmith.planning.catalog_index import CatalogIndex
 from goldsmith.planning.routes import route_context
+from goldsmith.planning.stage_context import StageContext
 
 
 def lineage_graph(
@@ -27,31 +28,36 @@ def lineage_graph(
 
 def catalog_steps(index: CatalogIndex) -> Iterator[LineageStep]:
     """A step for each enabled stage, then one for each edge that no stage covers."""
-    edges = index.rows.table(Edge)
     covered: set[tuple[str, str]] = set()
-    for name, context in index.stages.items():
-        target = context.stage.target_id
-        if target is None or not context.stage.enabled:
+    for context in index.stages.values():
+        if context.stage.target_id is None or not context.stage.enabled:
             continue
-        inputs = tuple(dataset.dataset_id for dataset in context.inputs)
-        covered.update((read, target) for read in inputs)
-        between = [edge for read in inputs if (edge := edges.get((read, target))) is not None]
-        costs = [edge.cost for edge in between if edge.cost is not None]
-        latencies = [edge.latency_sec for edge in between if edge.latency_sec is not None]
-        yield LineageStep(
-            inputs=inputs,
-            output=target,
-            name=context.stage.stage_name or name,
-            cost=sum(costs) if costs else DEFAULT_COST,
-            latency_sec=max(latencies, default=None),
-            stage_id=name,
-        )
+        step = stage_step(index, context)
+        covered.update((read, step.output) for read in step.inputs)
+        yield step
     for edge in index.rows.rows(Edge):
         if (edge.from_dataset_id, edge.to_dataset_id) not in covered:
-            yield _of_edge(index, edge)
+            yield edge_step(index, edge)
 
 
-def _of_edge(index: CatalogIndex, edge: Edge) -> LineageStep:
+def stage_step(index: CatalogIndex, context: StageContext) -> LineageStep:
+    """A stage as a step; rows of `dataset_lineage` between its datasets give cost and latency."""
+    edges, target = index.rows.table(Edge), str(context.stage.target_id)
+    inputs = tuple(dataset.dataset_id for dataset in context.inputs)
+    between = [edge for read in inputs if (edge := edges.get((read, target))) is not None]
+    costs = [edge.cost for edge in between if edge.cost is not None]
+    latencies = [edge.latency_sec for edge in between if edge.latency_sec is not None]
+    return LineageStep(
+        inputs=inputs,
+        output=target,
+        name=context.stage.stage_name or context.stage_id,
+        cost=sum(costs) if costs else DEFAULT_COST,
+        latency_sec=max(latencies, default=None),
+        stage_id=context.stage_id,
+    )
+
+
+def edge_step(index: CatalogIndex, edge: Edge) -> LineageStep:
     """An edge beside the stages: the target's stage, with this input in place of its source."""
     context = route_context(index, edge)
     inputs = [edge.from_dataset_id]

@@ -43,7 +43,7 @@ def route_context(index: CatalogIndex, edge: Edge) -> StageContext | None:
     context = StageContext(stage, rows, index.reader, Datasets(rows))
     # The edge of (source, target) must not give its SQL to a stage that passes rows on.
     context.resolved = resolve_stage(stage, None)
-    return context
+    return context.with_route((edge.from_dataset_id, edge.to_dataset_id), own)
 
 
 def _named(index: CatalogIndex, name: str | None) -> StageContext | None:
@@ -73,11 +73,7 @@ def _reading(sql: str, dialect: str | None, old: str, new: str) -> str | None:
 
 def route_of(context: StageContext) -> str | None:
     """The datasets of the route that a stage takes instead of its default; None: the default."""
-    stage = context.stage
-    declared = context.rows.get(Stage, *stage.key)
-    if declared is None or declared.source_id == stage.source_id:
-        return None
-    return f"{stage.source_id},{stage.target_id}"
+    return None if context.route is None else ",".join(context.route)
 
 
 def why_it_would_double(stage: Stage, write_mode: str, read: str) -> str | None:

@@ -8,6 +8,7 @@ the row are computed again.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 from goldsmith.catalog.datasets import Source, Target
@@ -64,7 +65,7 @@ class StageContext:
 
     __slots__ = (
         *("stage", "stage_id", "rows", "pipeline", "edge", "resolved", "facts", "target", "inputs"),
-        *("rules", "pre_rules", "retry_id", "retry"),
+        *("rules", "pre_rules", "retry_id", "retry", "route", "own"),
     )
 
     def __init__(
@@ -74,6 +75,10 @@ class StageContext:
         self.stage_id = stage_id(stage)
         #: For hints only: a cached finding may outlive these rows.
         self.rows = rows
+        #: The datasets of the way it takes in place of its own source; None: its own source.
+        self.route: tuple[str, ...] | None = None
+        #: On another way: the stage as its row declares it.
+        self.own: StageContext | None = None
         target_id = stage.target_id
         rules = rows.table(RuleSet)
         self.pipeline = pipeline = rows.table(Pipeline).get((stage.pipeline_id,))
@@ -90,6 +95,20 @@ class StageContext:
         retry_id = stage.retry_id or (pipeline and pipeline.default_retry_id)
         self.retry_id: str | None = retry_id or None
         self.retry = rows.table(RetryPolicy).get((retry_id,)) if retry_id else None
+
+    def with_route(
+        self, datasets: tuple[str, ...], declared: StageContext | None = None
+    ) -> StageContext:
+        """The same context, on a route over these datasets."""
+        routed = copy(self)
+        routed.route = datasets
+        routed.own = declared or self.own
+        return routed
+
+    @property
+    def declared(self) -> StageContext:
+        """The stage as its row declares it, without another way."""
+        return self.own or self
 
     def _input_ids(self) -> tuple[str, ...]:
         """The dataset of `source_id`, then the datasets the SQL reads."""

@@ -272,6 +272,28 @@ class SecretsSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HealthSettings:
+    """When a dataset counts as down, and when it is used again."""
+
+    down_after: int = setting(
+        "How many probes in a row must fail before a dataset counts as down.",
+        SettingKind.WHOLE,
+        default=2,
+    )
+    well_for_sec: int = setting(
+        "For how many seconds every probe of a dataset that was down must succeed before it is "
+        "used again.",
+        SettingKind.WHOLE,
+        default=60,
+    )
+    probe_every_sec: int = setting(
+        "How often, in seconds, a service probes datasets that are down.",
+        SettingKind.WHOLE,
+        default=10,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogsSettings:
     """Where log lines are written, and their format."""
 
@@ -293,6 +315,7 @@ SECTIONS: Mapping[str, type] = {
     "lambdas": LambdasSettings,
     "secrets": SecretsSettings,
     "spark": SparkSettings,
+    "health": HealthSettings,
     "logs": LogsSettings,
 }
 

@@ -16,6 +16,7 @@ from goldsmith.settings.sections import (
     SECTIONS,
     WAREHOUSES,
     CatalogSettings,
+    HealthSettings,
     LakeSettings,
     LambdasSettings,
     LogsSettings,
@@ -75,6 +76,7 @@ class Settings:
     lambdas: LambdasSettings
     secrets: SecretsSettings
     spark: SparkSettings
+    health: HealthSettings
     logs: LogsSettings
     #: Every value with its origin, in the order of the documentation.
     values: tuple[SettingValue, ...]

@@ -37,15 +37,28 @@ class Storage:
 
     def forget(self) -> None:
         """Drop the clients; new ones look up credentials again."""
-        for name in ("_s3", "_lake", "_lake_io"):
+        for name in ("_s3", "_s3_for_probes", "_lake", "_lake_io"):
             self.__dict__.pop(name, None)
 
     def s3(self) -> Any:
         """An S3 client for the environment's storage."""
         return self._s3
 
+    def s3_for_probes(self) -> Any:
+        """An S3 client that gives up after seconds: a probe must not wait as a read does."""
+        return self._s3_for_probes
+
     @cached_property
     def _s3(self) -> Any:
+        return self._s3_client(retries={"max_attempts": 5, "mode": "standard"})
+
+    @cached_property
+    def _s3_for_probes(self) -> Any:
+        return self._s3_client(
+            retries={"max_attempts": 1, "mode": "standard"}, connect_timeout=3, read_timeout=5
+        )
+
+    def _s3_client(self, **config: Any) -> Any:
         import boto3
         from botocore.config import Config
 
@@ -57,9 +70,7 @@ class Storage:
             region_name=storage_settings.region,
             aws_access_key_id=self.secret(storage_settings.access_key),
             aws_secret_access_key=self.secret(storage_settings.secret_key),
-            config=Config(
-                s3={"addressing_style": style}, retries={"max_attempts": 5, "mode": "standard"}
-            ),
+            config=Config(s3={"addressing_style": style}, **config),
         )
 
     def lake(self) -> Any | None:

@@ -33,14 +33,14 @@ from goldsmith.planning.plan import Plan, StageDecision
 from goldsmith.planning.run_options import RunOptions
 from goldsmith.planning.selection import select
 from goldsmith.runtime import Runtime
-from goldsmith.worker import incidents, notifications, outcome, requeue, upkeep
+from goldsmith.worker import computed_paths, incidents, notifications, outcome, requeue, upkeep
 from goldsmith.worker.admission import admit
 from goldsmith.worker.follow import Follower, live_workers
 from goldsmith.worker.heartbeat import Heartbeat
 from goldsmith.worker.queue_state import StageEstimates
 from goldsmith.worker.reroute import NoHealthyPath, reroute
 from goldsmith.worker.retry_state import RetryState
-from goldsmith.worker.wait_for_path import wait_for_path
+from goldsmith.worker.wait_for_path import report_missing_path, wait_for_path
 
 #: How often `run_until_over` polls a request that waits or runs elsewhere.
 _LOOK_AGAIN_SECONDS = 0.25
@@ -232,6 +232,7 @@ def _until_over(
     outcomes: list[RequestOutcome] = []
     follower = Follower(runtime, execution_options)
     incidents.update_incidents(runtime)
+    computed_paths.keep_computed(runtime)
     while True:
         # A living service runs the request; this process follows, and steps in if it dies.
         is_served = bool(live_workers(runtime))
@@ -315,7 +316,9 @@ def _run(
     )
     if RunOptions.of(request.options) == RunOptions():
         # A full refresh or a backfill from a copy would replace what came from the default.
-        plan = reroute(plan, runtime.catalog_indexer.catalog_index(), resources)
+        plan, without = reroute(plan, runtime.catalog_indexer.catalog_index(), resources)
+        for missing in without:
+            report_missing_path(runtime, request, missing)
     _refuse_lost_history(runtime, resources, plan, RunOptions.of(request.options))
     stopped = plan.of(StageDecision.STOPPED, StageDecision.BLOCKED)
     if stopped and len(stopped) + len(plan.of(StageDecision.LEFT_OUT)) == len(plan.stages):

@@ -15,6 +15,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from goldsmith.catalog.edges import Edge
 from goldsmith.catalog.retries import RetryPolicy
 from goldsmith.engine import faults
 from goldsmith.errors import GoldsmithError, plain_facts
@@ -23,7 +24,7 @@ from goldsmith.healing.failure import Decision, DecisionKind, Failure
 from goldsmith.healing.heal import Healed, HealingHistory, heal
 from goldsmith.healing.pairs import Pair, all_pairs
 from goldsmith.healing.remedy import RemedyContext, RemedyStopped
-from goldsmith.journal import events, healing, requests, runs
+from goldsmith.journal import events, healing, health, requests, runs
 from goldsmith.journal.clock import read_clock
 from goldsmith.journal.healing_events import StageHeld
 from goldsmith.journal.healing_tables import FileAside, HealingUse, RemedyOutcome
@@ -277,7 +278,7 @@ def failure_of(
         stage_order=order,
         stage_name=stage_run.stage_name,
         target_id=stage_run.target_id,
-        stage={} if context is None else row_of(context),
+        stage={} if context is None else row_of(context, stage_run.facts.get("route")),
         facts=stage_run.facts.get("error", {}),
         # A stage run that broke off counts as an attempt, though it is not recorded as failed.
         attempt=max(times.get((pipeline, order), 0), 1 if stage_run.ended_at else request.attempt),
@@ -289,14 +290,21 @@ def failure_of(
     )
 
 
-def row_of(context: StageContext) -> dict[str, Any]:
-    """A stage's row as remedies get it, with resolved defaults."""
-    resolved = context.resolved
+def row_of(context: StageContext, route: str | None = None) -> dict[str, Any]:
+    """A stage's row as remedies get it, with resolved defaults and what its attempt read."""
+    resolved, stage = context.resolved, context.stage
+    read_from = stage.source_id if route is None else route.split(",")[-2]
     return {
         **context.stage.as_file(),
         "read": resolved.read,
         "write_mode": resolved.write_mode,
         "schema_policy_in_force": dict(resolved.schema_policy),
+        "read_from": read_from,
+        "other_sources": [
+            edge.from_dataset_id
+            for edge in context.rows.rows(Edge)
+            if edge.to_dataset_id == stage.target_id and edge.from_dataset_id != read_from
+        ],
     }
 
 
@@ -315,6 +323,9 @@ def _write_down(
     for path in decision.files_aside:
         for set_aside_file in _excluded_files(runtime, failure, path, decision.because):
             healing.set_aside(journal, set_aside_file, connection=connection)
+    if decision.marks_down is not None:
+        because = f"{failure.code}: {failure.message}"
+        health.mark_down(journal, decision.marks_down, because, connection=connection)
     about: dict[str, Any] = {
         "pipeline_id": failure.pipeline_id,
         "stage_order": failure.stage_order,

@@ -19,27 +19,36 @@ WAIT = timedelta(seconds=30)
 
 def wait_for_path(runtime: Runtime, request: Request, error: NoHealthyPath, worker: str) -> Request:
     """Requeue a request until a path may be healthy again; its attempts do not rise."""
-    index = runtime.catalog_indexer.catalog_index()
-    pipeline = error.stage.rpartition("-")[0]
-    because = runtime.secrets.redact(str(error))
-    incident = Incident(
-        incident_id=new_id("incident"),
-        about=f"dataset:{error.target}",
-        pipeline_id=pipeline,
-        dataset_id=error.target,
-        error_code=error.code,
-        cause=because,
-        runbook=error.hint,
-        affected=tuple(downstream(index, error.target)),
-        request_id=request.request_id,
-    )
+    incident = _incident(runtime, request, error)
     with runtime.journal.writing() as connection:
         incidents.report(runtime.journal, incident, connection=connection)
         return requests.requeue(
             runtime.journal,
             request.request_id,
-            because,
+            str(incident.cause),
             not_before=read_clock(connection) + WAIT,
             worker=worker,
             connection=connection,
         )
+
+
+def report_missing_path(runtime: Runtime, request: Request, error: NoHealthyPath) -> None:
+    """Open an incident for a dataset that a run leaves out: what reads it takes other ways."""
+    incident = _incident(runtime, request, error)
+    with runtime.journal.writing() as connection:
+        incidents.report(runtime.journal, incident, connection=connection)
+
+
+def _incident(runtime: Runtime, request: Request, error: NoHealthyPath) -> Incident:
+    index = runtime.catalog_indexer.catalog_index()
+    return Incident(
+        incident_id=new_id("incident"),
+        about=f"dataset:{error.target}",
+        pipeline_id=error.stage.rpartition("-")[0],
+        dataset_id=error.target,
+        error_code=error.code,
+        cause=runtime.secrets.redact(str(error)),
+        runbook=error.hint,
+        affected=tuple(downstream(index, error.target)),
+        request_id=request.request_id,
+    )

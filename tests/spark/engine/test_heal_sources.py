@@ -61,6 +61,38 @@ def test_a_killed_s3_server_is_waited_for(
     assert story(bench, done) == expected_story("SourceUnreachable", "retry_later", "retry_later")
 
 
+def with_copy(catalog: str) -> str:
+    """The catalog, with keys that tell rows apart and a copy of the raw files elsewhere."""
+    keyed = catalog.replace('"bronze_@"}', '"bronze_@", write_mode: merge, keys: [id]}', 1)
+    copy = '  - {source_id: "copy_@", s3_path: "s3://copy/@/", file_format: jsonl}\n'
+    edge = '  - {from_dataset_id: "copy_@", to_dataset_id: "bronze_@"}\n'
+    return keyed.replace("targets:", f"{copy}targets:", 1) + f"dataset_lineage:\n{edge}"
+
+
+@pytest.mark.soak
+def test_a_killed_s3_server_is_gone_round(
+    elsewhere: Elsewhere, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    bucket = next(_BUCKETS)
+    with ExitStack() as running:
+        server = running.enter_context(s3.running())
+        copy = tmp_path / "copy"
+        bench = elsewhere(on(server.endpoint) + f'"s3://copy/" = "{copy}"\n')
+        bench.apply(with_copy(from_bucket(bucket)))
+        bring(server, bucket, f"{bench.tag}/a.jsonl")
+        tell_spark(spark, bucket, server.endpoint)
+        at_point(monkeypatch, "branch-made", running.close)
+        request = ask(bench)
+        assert attempt(bench, request).status == "waiting"
+    (copy / bench.tag).mkdir(parents=True)
+    (copy / bench.tag / "a.jsonl").write_text('{"id": 1, "amount": 10}\n')
+    done = seen_through(bench, request)
+
+    assert done.status == "done", done.because
+    assert bench.rows("bronze", "id") == [(1,)]
+    assert story(bench, done) == expected_story("SourceUnreachable", "reroute")
+
+
 @pytest.fixture
 def guarded(elsewhere: Elsewhere, spark: SparkSession) -> Iterator[tuple[Bench, Door]]:
     """A bench whose files lie behind a door."""

@@ -99,6 +99,7 @@ def test_the_seeds_yaml_leaves_no_finding() -> None:
 def test_the_seeds_yaml_and_statements_leave_warnings_only() -> None:
     found = everything(snapshot(seed_rows()))
     assert {(finding.code, finding.gravity) for finding in found} == {
+        ("EdgeRunsNothing", FindingSeverity.WARNING),
         ("OverlappingLocations", FindingSeverity.WARNING),
         ("TypographicCharacters", FindingSeverity.WARNING),
     }

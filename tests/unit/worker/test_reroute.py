@@ -44,7 +44,7 @@ class Project:
     def plan(self, runtime: Runtime, resources: WorkerResources) -> Plan:
         index = runtime.catalog_indexer.catalog_index()
         made = planner.plan(index, ["orders"], now=datetime.now(UTC), environment="test")
-        return reroute(made, index, resources)
+        return reroute(made, index, resources)[0]
 
 
 @pytest.fixture

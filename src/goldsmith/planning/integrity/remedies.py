@@ -26,6 +26,7 @@ REMEDIES: Mapping[str, Mapping[str, Any]] = {
     "quarantine_rows": {},
     "rebuild_branch": {},
     "refresh_credentials": {"limit": int},
+    "reroute": {"limit": int},
     "reread_files": {"wait_seconds": float},
     "retry_later": {"wait_seconds": float | None, "limit": int},
     "roll_back": {},

@@ -7,6 +7,7 @@ from functools import cache
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.catalog.file_formats import FORMATS
+from goldsmith.catalog.options import OF_ANY_SOURCE
 from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
@@ -22,7 +23,8 @@ def unknown_reader_option(rows: CatalogRows) -> Iterator[FoundProblem]:
         lowered = {option.lower() for option in known}
         for option in source.options:
             # A name with a dot is a setting of Hadoop or of a file format's own library.
-            if option.lower() not in lowered and "." not in option:
+            is_known = option.lower() in lowered or option in OF_ANY_SOURCE
+            if not is_known and "." not in option:
                 of = f"the reader of {format_}" if str(format_) in FORMATS else "any reader"
                 yield FoundProblem(
                     source,
