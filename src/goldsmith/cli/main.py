@@ -63,6 +63,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Compare scheduling policies on virtual time.",
     ),
     "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
+    "collect": (
+        "goldsmith.cli.collect:collect",
+        "Collect metadata, lineage and query logs from a warehouse.",
+    ),
     "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }

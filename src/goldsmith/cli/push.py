@@ -19,6 +19,11 @@ from goldsmith.cli.output import (
     table,
     whoami,
 )
+from goldsmith.cli.push_build import (
+    build_lineage_collector,
+    build_metadata_collector,
+    build_query_log_collector,
+)
 from goldsmith.cli.times import local
 from goldsmith.errors import BadRequest
 
@@ -26,6 +31,11 @@ from goldsmith.errors import BadRequest
 @click.group()
 def push() -> None:
     """Push collected metadata, lineage and query logs to Monte Carlo or a server like it."""
+
+
+push.add_command(build_metadata_collector)
+push.add_command(build_lineage_collector)
+push.add_command(build_query_log_collector)
 
 
 @push.command("push")
