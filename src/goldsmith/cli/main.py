@@ -68,6 +68,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Collect metadata, lineage and query logs from a warehouse.",
     ),
     "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
+    "gateway": (
+        "goldsmith.cli.gateway:gateway",
+        "Receive pushes: keys, and what arrived.",
+    ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 
