@@ -152,3 +152,14 @@ def process(cli: CliContext, as_json: bool) -> None:
     while some := process_waiting(cli.runtime.journal):
         done += some
     show(as_json, {"processed": done}, lambda: echo(f"Processed {count(done, 'request')}."))
+
+
+@gateway.command("sweep")
+@json_option
+@pass_cli
+def sweep_(cli: CliContext, as_json: bool) -> None:
+    """Remove expired column lineage and custom nodes; `goldsmith serve` does so every hour."""
+    from goldsmith.gateway.sweep import sweep
+
+    removed = sweep(cli.runtime.journal)
+    show(as_json, {"removed": removed}, lambda: echo(f"Removed {count(removed, 'row')}."))

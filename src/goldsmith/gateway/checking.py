@@ -6,8 +6,8 @@ import gzip
 import json
 import uuid
 import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,8 +59,6 @@ class CheckedBody:
     events: list[Any]
     resource_uuid: str | None
     kind: str | None
-    #: Every resource it names.
-    resources: frozenset[str] = field(default_factory=frozenset)
 
 
 def plain_body(raw: bytes, encoding: str | None) -> bytes:
@@ -83,8 +81,14 @@ def plain_body(raw: bytes, encoding: str | None) -> bytes:
     return found
 
 
-def checked_body(path: str, raw: bytes) -> CheckedBody:
-    """The body of a request to an endpoint; raises DoorRefusal with 400."""
+def checked_body(
+    path: str, raw: bytes, authorize: Callable[[frozenset[str]], None] = lambda _: None
+) -> CheckedBody:
+    """The body of a request to an endpoint; raises DoorRefusal with 400.
+
+    `authorize` is called with the resources it names, that of the body before its shape is
+    checked: a sender without the right learns of that first.
+    """
     try:
         text = raw.decode("utf-8")
         body = json.loads(text, parse_constant=_no_constant)
@@ -92,6 +96,9 @@ def checked_body(path: str, raw: bytes) -> CheckedBody:
         raise DoorRefusal(400, f"The body is not JSON: {error}"[:300]) from None
     if not isinstance(body, dict):
         raise DoorRefusal(400, "The body is not a JSON object.")
+    resource, kind = _resource(path, body)
+    if resource is not None:
+        authorize(frozenset((resource,)))
     unknown = sorted(set(body) - {"event_type", "resource", "events", "event_time"})
     wrong: dict[str, str] = dict.fromkeys(unknown[:20], "Unknown field.")
     if body.get("event_type") not in PATHS[path]:
@@ -102,7 +109,6 @@ def checked_body(path: str, raw: bytes) -> CheckedBody:
     if wrong:
         raise DoorRefusal(400, "The body does not have the shape of this endpoint.", wrong)
     assert isinstance(events, list)
-    resource, kind = _resource(path, body)
     resources = {resource} if resource else set()
     for number, event in enumerate(events):
         try:
@@ -111,13 +117,13 @@ def checked_body(path: str, raw: bytes) -> CheckedBody:
             raise _refusal(number, f"{error.item}: {error.problem}") from None
         except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
             raise _refusal(number, str(error) or type(error).__name__) from None
+    authorize(frozenset(resources))
     return CheckedBody(
         path=path,
         text=text,
         events=events,
         resource_uuid=resource,
         kind=kind,
-        resources=frozenset(resources),
     )
 
 

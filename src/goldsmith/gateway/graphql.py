@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import uuid
 from collections.abc import Callable, Mapping
@@ -21,6 +22,7 @@ from goldsmith.gateway.store import storable
 from goldsmith.journal.gateway_tables import GatewayKey
 from goldsmith.journal.journal import Journal
 
+_LOG = logging.getLogger(__name__)
 #: Levels of a query, and its tokens: more is refused before it is parsed.
 DEEPEST, _MOST_TOKENS = 25, 10_000
 _NOT_BRACES = re.compile(r'"""(?:.|\n)*?"""|"(?:\\.|[^"\\\n])*"|#[^\n]*')
@@ -81,6 +83,7 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
         shown["extensions"] = {"code": original.code}
     elif original is not None:
         # Texts of unexpected errors may hold what the asker may not see.
+        _LOG.error("a GraphQL request failed unexpectedly", exc_info=original)
         shown["message"] = "The request failed unexpectedly."
     return shown
 
@@ -136,7 +139,7 @@ def _resolvers() -> dict[str, Callable[..., Any]]:
     return {**queries.RESOLVERS, **lineage_answers.RESOLVERS, **mutations.RESOLVERS}
 
 
-def _resolve(source: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+def _resolve(source: Any, info: GraphQLResolveInfo[Any], /, **arguments: Any) -> Any:
     """A key of an answer; functions get the asker and the arguments."""
     value = source.get(info.field_name) if isinstance(source, dict) else None
     if not callable(value):

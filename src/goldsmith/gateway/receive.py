@@ -41,13 +41,17 @@ def authorized(
 
 def receive(journal: Journal, key: GatewayKey, path: str, raw: bytes, encoding: str | None) -> str:
     """Store a push; returns its invocation id, that of the first if it came before."""
-    body = checked_body(path, plain_body(raw, encoding))
-    if key.resources and (foreign := sorted(body.resources - set(key.resources))):
-        raise DoorRefusal(
-            403,
-            f"The key is not authorized for the resource {foreign[0]}.",
-            {"resource.uuid": "Not a resource of the key."},
-        )
+
+    def authorize(resources: frozenset[str]) -> None:
+        foreign = sorted(resources - set(key.resources))
+        if key.resources and foreign:
+            raise DoorRefusal(
+                403,
+                f"The key is not authorized for the resource {foreign[0]}.",
+                {"resource.uuid": "Not a resource of the key."},
+            )
+
+    body = checked_body(path, plain_body(raw, encoding), authorize)
     body_hash = hashlib.sha256(body.text.encode("utf-8")).hexdigest()
     invocation_id = str(uuid.uuid4())
     columns = gateway_deliveries.c
