@@ -101,6 +101,12 @@ bench-stop: setup ## Run the benchmark of the kill switch alone.
 docs: setup ## Write the generated pages of the documentation again.
 	@$(BIN)/python tools/docs.py $(ARGS)
 
+.PHONY: skill
+skill: setup ## Build the folder that installs as a skill for pushing: build/goldsmith-push.
+	@rm -rf build/goldsmith-push
+	@$(BIN)/python tools/skill.py build/goldsmith-push
+	@echo "Wrote build/goldsmith-push: copy it into your skills folder."
+
 .PHONY: clean
 clean: ## Remove what tools leave behind. .venv and the shared jars stay.
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -25,6 +25,7 @@ BY_DECORATOR = [
     "@remedy*",
     "@router.*",
     "@login_router.*",
+    "@gateway_router.*",
     "@compiles*",
     "@*listens_for*",
 ]

@@ -12,7 +12,7 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     demo                                    the demo project
     worker                                  take a request, plan it, run it, record its outcome
     runtime                                 the open settings, catalog, journal and storage
-    engine  emitters                        run a plan on Spark; push metadata and lineage to others
+    engine  collectors  emitters  gateway   run a plan on Spark; collect, push, receive pushes
     scheduling  healing                     decide, purely: who runs next; what follows a failure
     planning                                rows to plan; what is new of inputs; findings
     checks  lineage  digest  assets         what must hold; lineage; SQL to tables; what is pushed

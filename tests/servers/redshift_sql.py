@@ -61,6 +61,36 @@ CREATE OR REPLACE VIEW stv_recents AS
     SELECT CASE state WHEN 'active' THEN 'Running' ELSE 'Done' END AS status, pid, query,
         usename AS user_name, datname AS db_name, query_start AS starttime
     FROM pg_stat_activity WHERE backend_type = 'client backend';
+CREATE OR REPLACE VIEW svv_tables AS
+    SELECT table_catalog::varchar, table_schema::varchar, table_name::varchar, table_type::varchar,
+        obj_description(format('%I.%I', table_schema, table_name)::regclass)::varchar AS remarks
+    FROM information_schema.tables;
+CREATE OR REPLACE VIEW svv_columns AS
+    SELECT table_catalog::varchar, table_schema::varchar, table_name::varchar,
+        column_name::varchar, ordinal_position::integer, column_default::varchar,
+        is_nullable::varchar, data_type::varchar, character_maximum_length::integer,
+        numeric_precision::integer, numeric_scale::integer,
+        col_description(format('%I.%I', table_schema, table_name)::regclass,
+            ordinal_position)::varchar AS remarks
+    FROM information_schema.columns;
+CREATE OR REPLACE VIEW svv_table_info AS
+    SELECT current_database()::text AS database, n.nspname::text AS schema, c.oid AS table_id,
+        c.relname::text AS "table", 1::bigint AS size, c.reltuples::numeric(38, 0) AS tbl_rows
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND c.reltuples > 0;
+CREATE TABLE IF NOT EXISTS redshift_system.history (
+    user_id integer, query_id bigint, session_id integer, database_name char(128),
+    status char(10), start_time timestamp, end_time timestamp, elapsed_time bigint,
+    error_message char(512), returned_rows bigint, query_text text);
+CREATE OR REPLACE VIEW sys_query_history AS
+    SELECT user_id, query_id, session_id, database_name, status, start_time, end_time,
+        elapsed_time, error_message, returned_rows, left(query_text, 4000)::char(4000) AS query_text
+    FROM redshift_system.history;
+CREATE OR REPLACE VIEW sys_query_text AS
+    SELECT user_id, query_id, piece AS sequence,
+        substr(query_text, 1 + piece * 4000, 4000)::varchar(4000) AS text
+    FROM redshift_system.history,
+        generate_series(0, (length(query_text) - 1) / 4000) AS piece;
 CREATE OR REPLACE FUNCTION getdate() RETURNS timestamp LANGUAGE sql AS
     $$ SELECT date_trunc('second', clock_timestamp() AT TIME ZONE 'UTC') $$;
 CREATE OR REPLACE FUNCTION json_parse(varchar) RETURNS jsonb LANGUAGE sql IMMUTABLE STRICT AS

@@ -17,6 +17,7 @@ from goldsmith.api import (
     datasets,
     events,
     flags,
+    gateway,
     healing,
     incidents,
     keys,
@@ -101,6 +102,7 @@ def create_app(runtime: Runtime, *, root_path: str = "") -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, prefix=PREFIX)
     app.include_router(sessions.login_router)
+    app.include_router(gateway.gateway_router)
     if PAGE.is_dir():
         app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app

@@ -69,7 +69,15 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Compare scheduling policies on virtual time.",
     ),
     "keys": ("goldsmith.cli.keys:keys", "Keys of the API: create, list, revoke."),
+    "collect": (
+        "goldsmith.cli.collect:collect",
+        "Collect metadata, lineage and query logs from a warehouse.",
+    ),
     "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
+    "gateway": (
+        "goldsmith.cli.gateway:gateway",
+        "Receive pushes: keys, and what arrived.",
+    ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

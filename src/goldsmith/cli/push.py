@@ -19,6 +19,23 @@ from goldsmith.cli.output import (
     table,
     whoami,
 )
+from goldsmith.cli.push_build import (
+    build_lineage_collector,
+    build_metadata_collector,
+    build_query_log_collector,
+)
+from goldsmith.cli.push_check import (
+    doctor,
+    validate_lineage,
+    validate_metadata,
+    validate_query_logs,
+)
+from goldsmith.cli.push_lineage import (
+    create_lineage_edge,
+    create_lineage_node,
+    delete_lineage_node,
+    delete_push_tables,
+)
 from goldsmith.cli.times import local
 from goldsmith.errors import BadRequest
 
@@ -26,6 +43,14 @@ from goldsmith.errors import BadRequest
 @click.group()
 def push() -> None:
     """Push collected metadata, lineage and query logs to Monte Carlo or a server like it."""
+
+
+for _command in (
+    *(build_metadata_collector, build_lineage_collector, build_query_log_collector),
+    *(validate_metadata, validate_lineage, validate_query_logs, doctor),
+    *(create_lineage_node, create_lineage_edge, delete_lineage_node, delete_push_tables),
+):
+    push.add_command(_command)
 
 
 @push.command("push")

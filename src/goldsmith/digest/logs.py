@@ -31,6 +31,8 @@ class LogRecord:
     upstream: tuple[str, ...] = ()
     downstream: tuple[str, ...] = ()
     error: str | None = None
+    default_db: str | None = None
+    default_schema: str | None = None
 
 
 def is_log(text: str) -> bool:
@@ -103,6 +105,10 @@ class LogReader:
         session = self._sessions.get(record.session)
         if session is None:
             session = self._sessions[record.session] = SqlSession(*self._options)
+        if record.default_db or record.default_schema:
+            session.set_defaults(
+                record.default_db or self._options[1], record.default_schema or self._options[2]
+            )
         plain = not record.upstream and not record.downstream and not _names_temp(record, session)
         shape = fingerprint(record.sql) if plain else ""
         known = self._shapes.get(shape) if plain else None
@@ -118,6 +124,10 @@ class LogReader:
         if plain and not any(s.verb in _CHANGING or s.temporary for s in found):
             self._shapes[shape] = KnownShape.of(found, session)
         return found
+
+    def forget(self, session: str | None) -> None:
+        """Forget a session that ended, with its temporary tables."""
+        self._sessions.pop(session, None)
 
 
 def _names_temp(record: LogRecord, session: SqlSession) -> bool:

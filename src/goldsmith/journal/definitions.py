@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from goldsmith.catalog.definitions import define
 from goldsmith.journal import (
     access_tables,
+    gateway_tables,
     healing_tables,
     lineage_tables,
     push_tables,
@@ -99,6 +100,27 @@ pushes = define(
     push_tables.Push.table, sa.Index("ix_pushes_resource", "resource_uuid", "flow", "started_at")
 )
 push_batches = define(push_tables.PushBatch.table)
+gateway_keys = define(gateway_tables.GatewayKey.table)
+gateway_deliveries = define(
+    gateway_tables.Delivery.table,
+    sa.Index("ix_gateway_deliveries_same", "key_id", "path", "body_hash", "slot", unique=True),
+    sa.Index("ix_gateway_deliveries_due", "status", "received_at"),
+)
+pushed_tables = define(gateway_tables.PushedTable.table)
+gateway_measurements = define(gateway_tables.PushedMeasurement.table)
+gateway_nodes = define(gateway_tables.PushedNode.table)
+gateway_edges = define(
+    gateway_tables.PushedEdge.table, sa.Index("ix_gateway_edges_destination", "destination")
+)
+gateway_column_edges = define(
+    gateway_tables.PushedColumnEdge.table,
+    sa.Index("ix_gateway_column_edges_expires", "expires_at"),
+)
+gateway_queries = define(
+    gateway_tables.PushedQuery.table,
+    sa.Index("ix_gateway_queries_table", "mcon", "usage", "started_at"),
+)
+gateway_objects = define(gateway_tables.PushedObject.table)
 
 OBSERVED = (
     audit_log,
@@ -134,4 +156,13 @@ OBSERVED = (
     computed_revisions,
     pushes,
     push_batches,
+    gateway_keys,
+    gateway_deliveries,
+    pushed_tables,
+    gateway_measurements,
+    gateway_nodes,
+    gateway_edges,
+    gateway_column_edges,
+    gateway_queries,
+    gateway_objects,
 )

@@ -25,6 +25,7 @@ from goldsmith.catalog.columns import (
 )
 from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.access_tables import OF_ACCESS
+from goldsmith.journal.gateway_tables import OF_GATEWAY
 from goldsmith.journal.healing_tables import OF_HEALING
 from goldsmith.journal.lineage_tables import OF_LINEAGE
 from goldsmith.journal.push_tables import OF_PUSH
@@ -361,5 +362,6 @@ OBSERVED: tuple[type[Row], ...] = (
     *OF_SERVICE,
     *OF_ACCESS,
     *OF_PUSH,
+    *OF_GATEWAY,
     *OF_LINEAGE,
 )

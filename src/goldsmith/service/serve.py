@@ -17,6 +17,9 @@ from goldsmith.catalog import database
 from goldsmith.catalog.errors import CatalogTooNew, CatalogUnreachable
 from goldsmith.catalog.version import VERSION
 from goldsmith.errors import GoldsmithError
+from goldsmith.gateway.process import forget_bodies, process_waiting
+from goldsmith.gateway.sweep import sweep
+from goldsmith.gateway.watch import watch
 from goldsmith.journal import schedule_fires, workers
 from goldsmith.journal.tables_of_service import WorkerKind
 from goldsmith.runtime import Runtime
@@ -144,11 +147,15 @@ class _Turns:
             self._incidents_at = now
             loop.requeue_requests(runtime, self._worker)
             incidents.update_incidents(runtime)
+        process_waiting(runtime.journal)
         notifications.deliver(runtime)
         if now - self._cleaned_at >= _CLEAN_SECONDS:
             self._cleaned_at = now
             workers.forget_ended(runtime.journal)
             schedule_fires.forget_before(runtime.journal, datetime.now(UTC) - _KEEP_FIRES)
+            sweep(runtime.journal)
+            forget_bodies(runtime.journal)
+            watch(runtime.journal)
 
     def _refuse_other_version(self) -> None:
         [(found,)] = database.glance(self._runtime.catalog.engine, _VERSION)

@@ -80,13 +80,13 @@ def test_a_killed_s3_server_is_gone_round(
         bench = elsewhere(on(server.endpoint) + f'"s3://copy/" = "{copy}"\n')
         bench.apply(with_copy(from_bucket(bucket)))
         bring(server, bucket, f"{bench.tag}/a.jsonl")
-        tell_spark(spark, bucket, server.endpoint)
+        configure_bucket(spark, bucket, server.endpoint)
         at_point(monkeypatch, "branch-made", running.close)
         request = ask(bench)
         assert attempt(bench, request).status == "waiting"
     (copy / bench.tag).mkdir(parents=True)
     (copy / bench.tag / "a.jsonl").write_text('{"id": 1, "amount": 10}\n')
-    done = seen_through(bench, request)
+    done = run_until_over(bench, request)
 
     assert done.status == "done", done.because
     assert bench.rows("bronze", "id") == [(1,)]

@@ -1,0 +1,1 @@
+"""Collect metadata, lineage and query logs from warehouses, one file a warehouse."""

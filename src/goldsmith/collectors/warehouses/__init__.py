@@ -1,0 +1,1 @@
+"""The warehouses that can be collected from: one file each, found by its name."""

@@ -1,0 +1,1 @@
+"""Receive what others push: the ingest API and the GraphQL that Monte Carlo's clients speak."""

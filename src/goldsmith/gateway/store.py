@@ -1,0 +1,50 @@
+"""Write rows of the gateway: insert them, or update those that are there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert as postgres_insert
+from sqlalchemy.dialects.sqlite import insert as sqlite_insert
+
+_AT_ONCE = 400
+
+
+def storable(value: Any) -> Any:
+    """JSON whose texts both databases store: no NUL, no half surrogate pairs; nothing is cut."""
+    if isinstance(value, str):
+        text = value.replace("\x00", "�")
+        return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {storable(name): storable(inner) for name, inner in value.items()}
+    return [storable(inner) for inner in value] if isinstance(value, list) else value
+
+
+def upsert(
+    connection: sa.Connection,
+    table: sa.Table,
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    keep: Sequence[str] = (),
+) -> None:
+    """Insert rows by their primary key; rows that are there get the new values but those kept."""
+    by_key = {tuple(row[column.name] for column in table.primary_key): dict(row) for row in rows}
+    # In the order of their keys: two writers cannot wait for each other.
+    found = [by_key[key] for key in sorted(by_key)]
+    insert = postgres_insert if connection.dialect.name == "postgresql" else sqlite_insert
+    keys = [column.name for column in table.primary_key]
+    for start in range(0, len(found), _AT_ONCE):
+        batch = found[start : start + _AT_ONCE]
+        statement = insert(table)
+        changed = {
+            name: statement.excluded[name]
+            for name in batch[0]
+            if name not in keys and name not in keep
+        }
+        if changed:
+            statement = statement.on_conflict_do_update(index_elements=keys, set_=changed)
+        else:
+            statement = statement.on_conflict_do_nothing(index_elements=keys)
+        connection.execute(statement, batch)
