@@ -14,6 +14,7 @@ import pytest
 
 from goldsmith.engine.warehouses.dialect import WarehouseDialect
 from goldsmith.engine.warehouses.duckdb.dialect import DUCKDB
+from goldsmith.engine.warehouses.exact_values import refuse_changed
 from goldsmith.engine.warehouses.landing import BadLocation, Landing, WarehouseTable
 from goldsmith.engine.warehouses.postgres.dialect import POSTGRES
 from goldsmith.engine.warehouses.redshift.dialect import REDSHIFT
@@ -69,6 +70,23 @@ def test_every_type_arrives(warehouse: Bench) -> None:
     for (type_, values), value in zip(VALUES.items(), found[False], strict=True):
         assert plain(value, type_) == values[-1], type_
     assert found[True] == (None,) * len(schema)
+
+
+def test_columns_of_the_same_types_are_not_compared(warehouse: Bench) -> None:
+    where = warehouse.table()
+    schema = {f"c{number}": type_ for number, type_ in enumerate([*VALUES, "time(6)"])}
+    if warehouse.kind == "redshift":
+        del schema[f"c{len(VALUES)}"]
+    warehouse.load(where, [(None,) * len(schema)], schema)
+    dialect = {"duckdb": DUCKDB, "postgres": POSTGRES, "redshift": REDSHIFT}[warehouse.kind]
+    table_columns = warehouse.warehouse.columns(where)
+    assert table_columns is not None
+    landing = Landing.of(warehouse.order(where, [], schema), dialect, table_columns)
+
+    def run(sql: str, *values: object) -> list[tuple[Any, ...]]:
+        raise AssertionError(sql)
+
+    refuse_changed(run, landing, table_columns, where)
 
 
 def test_null_is_not_the_empty_text(warehouse: Bench) -> None:

@@ -42,6 +42,7 @@ changes = st.one_of(
     st.tuples(st.just("delete"), names),
     st.tuples(st.just("restore"), names),
     st.tuples(st.just("rename"), names, names),
+    st.tuples(st.just("rename source")),
 )
 runs = st.sampled_from([("run",), ("run",), ("run",), ("refresh",), ("backfill",)])
 #: Some changes, then a run.
@@ -52,7 +53,8 @@ histories = st.lists(
 EVERYTHING: list[Step] = [
     *(("write", "a", (1, 2)), ("write", "b", (2,)), ("run",)),
     *(("write", "a", (1, 3)), ("touch", "b"), ("run",)),
-    *(("delete", "a"), ("write", "c", (3,)), ("run",), ("restore", "a"), ("run",)),
+    *(("delete", "a"), ("write", "c", (3,)), ("rename source",), ("run",)),
+    *(("restore", "a"), ("run",)),
     *(("touch", "a"), ("refresh",), ("touch", "c"), ("run",), ("write", "c", (1,)), ("backfill",)),
     *(("rename", "b", "a"), ("run",), ("delete", "c"), ("refresh",), ("restore", "c"), ("run",)),
 ]
@@ -113,6 +115,7 @@ class Files:
         self.bench.apply(STAGES)
         self.folder = Path(bench.runtime.settings.address(f"s3://raw/{self.bench.tag}/"))
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.source = f"raw_{self.bench.tag}"
         self.written = 0
 
     def write(self, name: str, content: Content) -> None:
@@ -131,6 +134,15 @@ class Files:
 
     def rename(self, name: str, other: str) -> None:
         (self.folder / f"{name}.jsonl").rename(self.folder / f"{other}.jsonl")
+
+    def rename_source(self) -> None:
+        old, self.source = self.source, f"{self.source}_"
+        self.bench.sql(f"UPDATE sources SET source_id = '{self.source}' WHERE source_id = '{old}'")
+        self.bench.sql(
+            f"UPDATE stages SET source_id = '{self.source}', "
+            f"transform_sql = replace(transform_sql, '{old}', '{self.source}') "
+            f"WHERE source_id = '{old}'"
+        )
 
     def run(self, selection: str = "@", **options: Any) -> dict[int, StageRun]:
         return self.bench.run(selection, **options)
@@ -162,6 +174,8 @@ def change(files: Files, model: Model, step: Step) -> None:
         case ("rename", name, other) if name in model.files and name != other:
             files.rename(name, other)
             model.files[other] = model.files.pop(name)
+        case ("rename source",):
+            files.rename_source()
 
 
 def run(files: Files, model: Model, how: str) -> None:

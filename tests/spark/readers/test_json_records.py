@@ -50,7 +50,7 @@ def test_a_field_without_a_name_is_not_lost(drop: Drop, shape: str) -> None:
     assert set(plain(read.malformed, "_reason")) == {
         "it has a field without a name, which no inferred column holds"
     }
-    assert plain(drop.read("id BIGINT").rows, "id") == [1, 2, 3]
+    assert plain(drop.read("id BIGINT", declared_schema="id BIGINT").rows, "id") == [1, 2, 3]
 
 
 def test_files_of_nothing_but_garbage_are_all_malformed(drop: Drop) -> None:

@@ -74,16 +74,38 @@ class AmbiguousNames(GoldsmithError):
         return "Rename the column by options.rename or in the stage's SQL. Nothing was published."
 
 
+@dataclass(eq=False, kw_only=True)
+class NamelessColumn(GoldsmithError):
+    """A column, or a field in one, has the empty text for a name."""
+
+    exit_code = 1
+
+    target: str
+    within: str
+
+    def __str__(self) -> str:
+        within = f" in '{self.within}'" if self.within else ""
+        return f"The rows of '{self.target}' have a column without a name{within}."
+
+    @property
+    def hint(self) -> str:
+        return "Give it a name in the stage's SQL, or where the rows come from."
+
+
 def refuse_ambiguous(schema: StructType, target: str) -> None:
-    """Refuse columns that Iceberg, which finds fields by their paths, cannot tell apart."""
+    """Refuse columns without a name, and those that Iceberg cannot tell apart by their paths."""
     seen: set[str] = set()
-    for path in _paths(schema):
+    for within, name in _paths(schema):
+        if not name:
+            raise NamelessColumn(target=target, within=within.removesuffix("."))
+        path = within + name
         if path.lower() in seen:
             raise AmbiguousNames(target=target, path=path)
         seen.add(path.lower())
 
 
-def _paths(type_: DataType, within: str = "") -> Iterator[str]:
+def _paths(type_: DataType, within: str = "") -> Iterator[tuple[str, str]]:
+    """Every field with the path of the column that it is in."""
     from pyspark.sql.types import ArrayType, MapType, StructType
 
     inner: dict[str, DataType] = {}
@@ -95,7 +117,7 @@ def _paths(type_: DataType, within: str = "") -> Iterator[str]:
         case MapType():
             inner = {"key": type_.keyType, "value": type_.valueType}
     for name, field_type in inner.items():
-        yield within + name
+        yield within, name
         yield from _paths(field_type, f"{within}{name}.")
 
 

@@ -18,6 +18,7 @@ _SPELLINGS = {
     "float": "real",
     "character varying": "varchar",
     "binary varying": "varbyte",
+    "bytea": "varbyte",
     "timestamp with time zone": "timestamptz",
     "timestamp without time zone": "timestamp",
     "time without time zone": "time",
