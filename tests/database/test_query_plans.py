@@ -22,6 +22,7 @@ from goldsmith.catalog.rows import Row
 from goldsmith.engine import ledger
 from goldsmith.engine.lake import table_states
 from goldsmith.journal import healing, incidents, runs
+from goldsmith.journal import stage_runs as stage_runs_module
 from goldsmith.journal.definitions import (
     healing_uses,
     input_files,
@@ -138,10 +139,14 @@ T7 = Dataset("t7", None, Target(target_id="t7"), ())
         (lambda journal: runs.recent_runs(journal, request_id="q7"), ("ix_runs_request",)),
         (lambda journal: healing.failures_in_request(journal, "q7"), ("ix_runs_request",)),
         (lambda journal: table_states.loads(T7, journal), ("ix_stage_runs_target",)),
+        (
+            in_a_transaction(lambda connection: stage_runs_module.newest_success(connection, "t7")),
+            ("ix_stage_runs_target",),
+        ),
         (lambda journal: healing.uses(journal, since=NOON), ("ix_healing_uses_at",)),
         (lambda journal: incidents.listed(journal), ("ix_incidents_status",)),
     ],
-    ids=["forget", "count", "runs", "failures", "loads", "uses", "incidents"],
+    ids=["forget", "count", "runs", "failures", "loads", "newest success", "uses", "incidents"],
 )
 def test_it_is_found_by_an_index(
     long_ago: Journal, ask: Callable[[Journal], object], by: tuple[str, ...]

@@ -23,6 +23,7 @@ from goldsmith.engine.read import replay
 from goldsmith.engine.read.checksums import refuse_changed_files
 from goldsmith.engine.read.inputs import InputRows, read, remove_unloaded
 from goldsmith.engine.read.observe_inputs import select_for_attempt
+from goldsmith.engine.read.replaced_rows import take_replaced
 from goldsmith.engine.session.cancel import tagged
 from goldsmith.engine.session.spark_session import own_session
 from goldsmith.engine.shape.shape import Shape, shape
@@ -74,6 +75,7 @@ def run_stage(
         with step(attempt, resources, "shape", if_it_fails=True, ends="shaped"):
             run = Shape(run_id=attempt.run_id, at=attempt.loaded_at or attempt.at)
             rows = shape(spark, attempt.context, found.rows, run)
+            take_replaced(spark, attempt, resources, selection, rows)
         # 5 Stage: write where no reader looks, evaluate checks in the same pass.
         with step(attempt, resources, "shape", "write"):
             staged = write_staged(spark, attempt, resources, destination, selection, rows, found)

@@ -40,6 +40,7 @@ def input_read(item: SeenInput, read: str, takes_back: bool) -> InputRead:
                 since=item.read_up_to,
                 until=item.history.current,
                 empty=item.change in (TableChange.NOTHING, TableChange.LAID_OUT),
+                changed=item.change is TableChange.CHANGED,
                 reasons=(_of_table(item),),
             )
     return found

@@ -47,6 +47,8 @@ class InputRead:
     until: str | None = None
     #: True: nothing to read. None: not known, as for a warehouse table.
     empty: bool | None = None
+    #: Rows of the table were replaced or deleted, not only added.
+    changed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sqlglot.tokenizer_core import Token
 
 _MARK = "goldsmith_end_of_columns_"
+_BACKSLASHES = re.compile(r"--[^\n]*(\\)\n")
 
 
 def as_spark(text: str, dialect: str | None) -> str:
@@ -46,6 +47,7 @@ def as_written(text: str, dialect: str | None = None) -> str:
     from sqlglot.tokenizer_core import TokenType
 
     statement = statement_of(text, dialect)
+    _refuse_continued_comments(text, dialect)
     if not isinstance(statement, exp.Create | exp.Insert) and ";" not in text:
         return text.strip()
     tokens = [
@@ -68,6 +70,17 @@ def as_written(text: str, dialect: str | None = None) -> str:
         if _means(kept, dialect, query):
             return _listed(kept, names) if renames(query, names_of_list(written)) else kept
     raise ValueError("its SELECT cannot be told apart from the rest: leave only the SELECT")
+
+
+def _refuse_continued_comments(text: str, dialect: str | None) -> None:
+    """Raise for a comment that ends in a backslash: to Spark, the next line belongs to it."""
+    found = [match.start(1) for match in _BACKSLASHES.finditer(text)]
+    tokens = _tokens(text, dialect) if found else []
+    if any(not any(token.start <= at <= token.end for token in tokens) for at in found):
+        raise ValueError(
+            "a comment ends in a backslash, so that Spark takes the next line for a part of it:"
+            " leave the backslash out"
+        )
 
 
 def _listed(text: str, names: Iterable[exp.Expr]) -> str:

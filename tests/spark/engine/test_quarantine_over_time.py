@@ -12,10 +12,11 @@ import pytest
 from goldsmith.engine.quarantine import quarantine_store
 from goldsmith.engine.quarantine.quarantine_store import QuarantinedRows
 from goldsmith.journal import incidents
+from goldsmith.planning.lake import history
 from spark.engine.conftest import Bench
 from spark.engine.test_quarantine import GOLD, POSITIVE, RULES, counts, ruled
 from spark.engine.test_stages import BRONZE, MERGED
-from spark.engine.test_upkeep import restore
+from spark.engine.test_upkeep import dataset, restore
 
 QUARANTINE = {**POSITIVE, "on_fail": "quarantine"}
 ABS = "SELECT * EXCEPT (amount), abs(amount) AS amount FROM quarantined"
@@ -635,3 +636,34 @@ def test_a_warehouse_table_with_replayed_rows_is_not_rebuilt_without_them(
     again = bench.run("stage:@-3", as_of=first.stage_run_id)[3]
     assert again.status == "succeeded", again.error_message
     assert live_ids(bench, "gold") == [2]
+
+
+CHECKED_MERGE = f"""
+validation_rules:
+  - rule_set_id: "rule_@"
+    check_def: {json.dumps([QUARANTINE])}
+{MERGED.strip()}
+    validation_set_id: "rule_@"
+"""
+
+
+@pytest.mark.parametrize("watermark", ["", "    watermark_column: at\n"])
+def test_a_row_fixed_in_the_input_of_a_merge_is_not_also_quarantined(
+    bench: Bench, watermark: str
+) -> None:
+    bench.apply(BRONZE)
+    bench.apply(CHECKED_MERGE.replace("    watermark_column: at\n", watermark))
+    at, earlier = "2026-01-02T00:00:00Z", "2026-01-01T00:00:00Z"
+    bench.bring("a.jsonl", *({"id": n, "amount": -n, "at": at} for n in (1, 2, 3)))
+    bench.run()
+    before = str(history(dataset(bench, "silver"), bench.runtime.storage).current)
+    rows = ({"id": 1, "amount": 1, "at": at}, {"id": 2, "amount": -22, "at": at})
+    bench.bring("a.jsonl", *rows, {"id": 3, "amount": 3, "at": earlier})
+    bench.run()
+
+    assert bench.rows("silver", "id", "amount") == [(1, 1), (3, 3)]
+    # Where a watermark says so, the quarantined row 3 is the newer one.
+    newer = [-3] if watermark else []
+    assert sorted(row["row"]["amount"] for row in live(bench, "silver")) == [-22, *newer]
+    restore(bench, "silver", before)
+    assert live_ids(bench, "silver") == [1, 2, 3]

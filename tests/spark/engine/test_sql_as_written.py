@@ -255,6 +255,14 @@ def test_the_source_file_is_added_to_the_text_as_it_is(spark: SparkSession) -> N
     assert rows_of(own, changed) == (["id", "_source_file"], ["(1, 'f1')"])
 
 
+def test_a_comment_that_ends_in_a_backslash_is_refused_because_spark_goes_on(
+    session: SparkSession,
+) -> None:
+    text = "SELECT id FROM people -- in c:\\\nWHERE id > 9"
+    assert len(session.sql(text).collect()) == 2
+    assert "backslash" in str(parse(text, None).error)
+
+
 def test_every_aggregate_of_spark_is_recognised(spark: SparkSession) -> None:
     jvm: Any = spark.sparkContext._jvm
     registry = jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.builtin()

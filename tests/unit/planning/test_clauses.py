@@ -62,6 +62,7 @@ def error(text: str, dialect: str | None = None) -> str:
         ("SELECT AS STRUCT a FROM x", "bigquery", "SELECT AS STRUCT"),
         ("WITH d AS (DELETE FROM x RETURNING a) SELECT a FROM d", "postgres", "DELETE"),
         ("SELECT a / b AS c FROM x", "redshift", "drops the fraction"),
+        ("SELECT a FROM x -- in c:\\\nWHERE a > 1", None, "a comment ends in a backslash"),
         ("SELECT a FROM x PREWHERE b", "clickhouse", "PREWHERE"),
         ("SELECT a FROM x LIMIT 2 BY b", "clickhouse", "LIMIT BY"),
         ("SELECT a, sum(b) AS b FROM x GROUP BY a WITH TOTALS", "clickhouse", "WITH TOTALS"),
@@ -89,6 +90,7 @@ def test_a_clause_outside_the_select_is_refused_by_its_name(
     ("text", "dialect"),
     [
         (f"{SELECT}; -- done", None),
+        ("SELECT '-- in c:\\\\\n' AS a FROM x -- in c:\\", None),
         (f"{SELECT} /* first */ ; /* last */ ;", None),
         (f"-- why\nINSERT INTO t {SELECT}", None),
         (f"CREATE OR REPLACE TABLE t AS ({SELECT});", None),

@@ -11,8 +11,9 @@ what the target holds, so a restore makes rows live again by itself. A row is li
   of any ledger that replaced all rows of the target (a full refresh);
 - no stage run in force of the same ledger has read the row's file again since (it was rewritten,
   or backfilled);
-- no stage run in force has replayed the row or read its window again. Such a stage run writes its
-  id into the row first (`_replayed_by`), which counts once the stage run is published.
+- no stage run in force has replayed the row, read its window again, or merged a newer row of its
+  key that replaced it in the input. Such a stage run writes its id into the row first
+  (`_replayed_by`), which counts once the stage run is published.
 
 A stage's ledger lists what the stage has read. If several stages write one target, a stage that
 reads its input again replaces no row of another stage's ledger.

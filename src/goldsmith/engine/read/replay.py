@@ -110,10 +110,10 @@ def rows_to_replay(
         )
     quarantine = quarantine_table.table(spark, dataset)
     others = resources.increments.ledgers.of_others(attempt.context)
-    alive = _live_ids(resources, dataset, lambda ledger: ledger not in others, replay.run_id)
+    alive = live_ids(resources, dataset, lambda ledger: ledger not in others, replay.run_id)
     if not alive:
         raise NothingToReplay(dataset=dataset)
-    quarantined = _rows_with_ids(quarantine, alive)
+    quarantined = rows_with_ids(quarantine, alive)
     schemas = _schemas(quarantined)
     marks = _named_apart([*_target_columns(attempt, resources), *_columns(schemas)])
     known = schemas or _of_target(spark, attempt)
@@ -136,7 +136,7 @@ def rows_to_replay(
     if not ids:
         raise NothingToReplay(dataset=dataset, others=len(alive))
     _refuse_unknown_ids(dataset, ids, set(alive), mark)
-    _mark(quarantine, attempt.stage_run_id, ids)
+    mark_taken(quarantine, attempt.stage_run_id, ids)
     faults.reach("replay-marked")
     rows = rows.withColumnRenamed(mark, _ID).drop(*marks.values())
     moved = _moved_days(rows, quarantined, attempt.context.stage.watermark_column)
@@ -178,7 +178,7 @@ def take_window(
         return
     dataset = str(attempt.context.stage.target_id)
     mine = resources.increments.ledger(attempt.context).ledger_id
-    alive = _live_ids(resources, dataset, lambda ledger: ledger == mine)
+    alive = live_ids(resources, dataset, lambda ledger: ledger == mine)
     if not alive:
         return
     if not keeps_time(attempt.context, rows_of.column):
@@ -189,16 +189,16 @@ def take_window(
         )
         raise NotIdempotent(stage=attempt.context.stage_id, reason=reason)
     quarantine = quarantine_table.table(spark, dataset)
-    rows = _rows_with_ids(quarantine, alive).select(
+    rows = rows_with_ids(quarantine, alive).select(
         "_id", _time(rows_of.column).alias(rows_of.column)
     )
     ids = [row["_id"] for row in rows.where(in_window(rows.schema, rows_of)).collect()]
     if ids:
-        _mark(quarantine, attempt.stage_run_id, ids)
+        mark_taken(quarantine, attempt.stage_run_id, ids)
     faults.reach("replay-marked")
 
 
-def _live_ids(
+def live_ids(
     resources: WorkerResources,
     dataset: str,
     is_meant: Callable[[str], bool],
@@ -219,7 +219,7 @@ def _live_ids(
     ]
 
 
-def _rows_with_ids(quarantine: LakeTable, ids: Sequence[str]) -> DataFrame:
+def rows_with_ids(quarantine: LakeTable, ids: Sequence[str]) -> DataFrame:
     """The rows of a quarantine with these ids."""
     spark = quarantine.spark
     spark.catalog.refreshTable(quarantine.sql_name)  # it may have been written without Spark
@@ -351,7 +351,7 @@ def _with_origin(rows: DataFrame, quarantined: DataFrame, attempt: Attempt) -> D
     )
 
 
-def _mark(quarantine: LakeTable, stage_run_id: str, ids: list[str]) -> None:
+def mark_taken(quarantine: LakeTable, stage_run_id: str, ids: list[str]) -> None:
     spark = quarantine.spark
     spark.createDataFrame([(row_id,) for row_id in ids], "_id STRING").createOrReplaceTempView(
         "goldsmith_taken"
