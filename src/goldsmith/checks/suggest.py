@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -92,18 +93,23 @@ def _is_closed(column: ColumnProfile, values: int) -> bool:
     )
 
 
+def _quoted(value: Any) -> str:
+    """A value as JSON, which is YAML too; line ends of any kind are escaped, letters are not."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
+
+
 def as_yaml(rule_set_id: str, found: Sequence[tuple[dict[str, Any], str]], of: str) -> str:
     """A rule set as YAML, ready to apply, with the reason above each rule."""
-    import json
-
+    description = f"Suggested from the rows of {of}."
     lines = [
         "validation_rules:",
-        f"  - rule_set_id: {json.dumps(rule_set_id)}",
-        f"    description: {json.dumps(f'Suggested from the rows of {of}.')}",
+        f"  - rule_set_id: {_quoted(rule_set_id)}",
+        f"    description: {_quoted(description)}",
         "    check_def:",
     ]
     for check, reason in found:
-        lines += [f"      # {reason}", f"      - {json.dumps(check, ensure_ascii=False)}"]
+        lines += [f"      # {' '.join(reason.split())}", f"      - {_quoted(check)}"]
     if not found:
         lines[-1] += " []"
     return "\n".join(lines) + "\n"

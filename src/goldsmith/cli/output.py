@@ -58,6 +58,8 @@ yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for conf
 
 #: Replaces the ESC of our own styles until the text is written: no value can contain it.
 _STYLED = f"\0{secrets.token_hex(8)}\0"
+#: Fields of errors that are sentences, some of several lines, and no names.
+_TEXTS = ("advice", "because", "cause", "message", "problem", "problems", "sentence", "text")
 #: Characters that join letters and emoji in legitimate names, and hide nothing.
 _JOINERS = "\u200c\u200d"
 
@@ -137,9 +139,22 @@ def report(error: GoldsmithError, *, as_json: bool) -> None:
         text = json.dumps({"error": fields}, ensure_ascii=False, default=str)
         click.echo(visible_json(text))
         return
-    echo(style("Error: ", fg="red", bold=True) + f"{error}", err=True, keep="\n")
-    hint = f"  {error.hint}" if error.hint else " "
-    echo(f"{hint}  " + style(f"[{error.code}]", dim=True), err=True, keep="\n")
+    sentence, hint = (_names_in_one_line(text, error) for text in (f"{error}", error.hint or ""))
+    echo(style("Error: ", fg="red", bold=True) + sentence, err=True, keep="\n")
+    echo(
+        (f"  {hint}  " if hint else "   ") + style(f"[{error.code}]", dim=True), err=True, keep="\n"
+    )
+
+
+def _names_in_one_line(text: str, error: GoldsmithError) -> str:
+    """An error's text in which a name with a line end does not begin a line of its own."""
+    for field_name, value in error.facts.items():
+        if field_name in _TEXTS:
+            continue
+        for name in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(name, str) and "\n" in name:
+                text = text.replace(name, visible(name))
+    return text
 
 
 def confirm(question: str, *, yes: bool) -> bool:

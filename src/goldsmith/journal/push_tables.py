@@ -11,7 +11,7 @@ from goldsmith.catalog.rows import Row, table
 @table(
     "pushes",
     purpose="Each push of a manifest: resource, flow, when, and why sooner than an hour.",
-    read_by="emitters",
+    read_by="push",
 )
 class Push(Row):
     """One push of a manifest to a receiver."""
@@ -31,7 +31,7 @@ class Push(Row):
 @table(
     "push_batches",
     purpose="Each accepted batch of a push with its invocation id; a killed push resumes here.",
-    read_by="emitters",
+    read_by="push",
 )
 class PushBatch(Row):
     """One batch that the receiver accepted."""

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from sqlglot.errors import SqlglotError
 
-from goldsmith.engine.shape.shape import over_views
+from goldsmith.engine.shape.shape import over_views, view_names
 from goldsmith.planning.query import parse
 
 #: What a dataset's id is called by in the SELECT that Spark runs on its own.
@@ -359,3 +359,12 @@ def test_another_dialect_gives_the_same_rows(
     session: SparkSession, statement: str, dialect: str, plain: str
 ) -> None:
     same(session, statement, dialect, plain)
+
+
+def test_a_dataset_may_have_an_id_of_any_letters(session: SparkSession) -> None:
+    datasets = ("größe", "日本", "analytics.täglich", "Ωmega x-1", "a" * 200)
+    views = view_names(datasets)
+    for dataset, view in views.items():
+        session.range(1).createOrReplaceTempView(view)
+        text = over_views(f"SELECT t.id FROM `{dataset}` AS t", None, views)
+        assert session.sql(text).count() == 1, dataset

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import yaml
+
 from goldsmith.catalog import bundle
 from goldsmith.catalog.rules import RuleSet
 from goldsmith.checks.planned_check import planned
@@ -45,6 +47,16 @@ def test_what_is_suggested_can_be_applied_as_it_is() -> None:
     (rules,) = rows.values()
     assert rules.rule_set_id == "orders_suggested"
     assert len(rules.check_def) == 8
+
+
+def test_names_and_values_of_any_letters_are_written_as_they_are() -> None:
+    values = ["Zürich", "東京", "a\u2028b\x85c", "x\ny"]
+    found = [({"type": "one_of", "column": "städte", "values": values}, "seen: x\n- y: z")]
+    text = as_yaml("bronze_ö", found, "bronze_ö")
+    assert "Zürich" in as_yaml("bronze_ö", [({"values": values[:2]}, "")], "ö")
+    assert '"bronze_ö"' in text
+    [row] = yaml.safe_load(text)["validation_rules"]
+    assert row["check_def"] == [found[0][0]]
 
 
 def test_few_rows_suggest_nothing_of_their_columns() -> None:

@@ -40,6 +40,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert CliRunner().invoke(goldsmith, ["init", str(folder)]).exit_code == 0
     file = folder / "odd.json"
     file.write_text(json.dumps(CATALOG))
+    (folder / "odd.sql").write_text(f'INSERT INTO "{ODD}" SELECT "{ODD}" FROM s; SELEC {ODD}')
     applied = invoke(folder, "apply", str(file), "--yes")
     assert applied.exit_code == 0, applied.output
     return folder
@@ -71,6 +72,29 @@ def invoke(project: Path, *arguments: str) -> Result:
         ("diff", "odd.json"),
         (ODD,),
         ("runs", "list", "--status", ODD),
+        ("queue",),
+        ("workers",),
+        ("schedules", "list"),
+        ("schedules", "next", f"no {ODD}\nforged"),
+        ("schedules", "pause", f"no {ODD}\nforged"),
+        ("keys", "revoke", f"no {ODD}\nforged"),
+        ("runs", "show", f"no {ODD}\nforged"),
+        ("paths", f"no {ODD}\nforged"),
+        ("backfill", f"{ODD}\nforged", "--from", "2026-01-01", "--dry-run"),
+        ("backfill", "--show", ODD),
+        ("lineage", "down", ODD),
+        ("lineage", "impact", ODD),
+        ("lineage", "export", "--format", "mermaid"),
+        ("lineage", "export", "--format", "dot"),
+        ("paths", f"t{ODD}"),
+        ("digest", "odd.sql"),
+        ("keys", "create", ODD, "--role", "viewer"),
+        ("keys", "list"),
+        ("push", "push", ODD),
+        ("simulate", "--rehearse", ODD),
+        ("errors", "explain", ODD),
+        ("healing", "simulate", ODD),
+        ("config", "show"),
     ],
     ids=lambda arguments: " ".join(arguments[:2]).encode("unicode_escape").decode()[:30],
 )

@@ -8,7 +8,7 @@ The rest of the text stays as written, so that Spark's errors name its lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SOURCE_FILE, INGESTED_AT, RUN_ID = BRONZE_COLUMNS
-_UNSAFE = re.compile(r"\W")
+#: Spark takes only ASCII letters in the name of a view.
+_UNSAFE = re.compile(r"\W", re.ASCII)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,13 +64,18 @@ def shape(
     return rows if context.resolved.sql else rows.drop(SOURCE_FILE)
 
 
+def view_names(datasets: Iterable[str]) -> dict[str, str]:
+    """The view that stands for each dataset in a stage's SQL."""
+    return {
+        dataset: f"goldsmith_{index}_{_UNSAFE.sub('_', dataset)}"
+        for index, dataset in enumerate(datasets)
+    }
+
+
 def _by_sql(
     spark: SparkSession, context: StageContext, inputs: Mapping[str, DataFrame]
 ) -> DataFrame:
-    views = {
-        dataset: f"goldsmith_{index}_{_UNSAFE.sub('_', dataset)}"
-        for index, dataset in enumerate(inputs)
-    }
+    views = view_names(inputs)
     text = context.resolved.sql or ""
     first = context.inputs[0].dataset_id
     keeps_file = context.resolved.layer == "bronze" and SOURCE_FILE in inputs[first].columns
