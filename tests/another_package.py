@@ -40,7 +40,7 @@ ENTRY_POINTS = {
     "goldsmith.planning.integrity.findings": ("stage_without_description",),
     "goldsmith.engine.read.formats": ("piped",),
     "goldsmith.engine.shape.transforms": ("upper",),
-    "goldsmith.engine.write.modes": ("apply_changes",),
+    "goldsmith.engine.write.modes": ("apply_changes", "keep_all"),
     "goldsmith.engine.warehouses": ("counting_duckdb",),
 }
 
@@ -142,6 +142,14 @@ apply_changes = WriteMode(
     options=(_DELETED,),
     deduplicate=_newest,
     write_to_lake=_to_lake,
+    write_to_warehouse=_to_warehouse,
+)
+
+
+#: A mode with a mistake: it appends where it has to replace all rows.
+keep_all = WriteMode(
+    replaces=lambda options: Replaces.NOTHING,
+    write_to_lake=lambda write: write.append(write.rows),
     write_to_warehouse=_to_warehouse,
 )
 

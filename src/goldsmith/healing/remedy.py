@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from goldsmith.credentials import Secrets
 from goldsmith.errors import GoldsmithError
 from goldsmith.healing.failure import Decision, Failure
-from goldsmith.planning.integrity.remedies import ONLY_WHERE_ALLOWED
+from goldsmith.planning.integrity.remedies import ONLY_WHERE_ALLOWED, RemedyDeclaration
 from goldsmith.registry import Registry
 
 #: Settings that belong to the pair and are not passed to its remedy.
@@ -57,17 +57,10 @@ class BadRemedySettings(GoldsmithError):
         return f"It has {', '.join(self.known)}." if self.known else "It has none."
 
 
-class Remedy:
-    """A remedy; its settings are the keyword arguments of its function."""
+class Remedy(RemedyDeclaration):
+    """A remedy that decides about failures."""
 
-    def __init__(self, function: Callable[..., Decision | None]) -> None:
-        self.function = function
-        self.name = function.__name__
-        parameters = inspect.signature(function).parameters
-        keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
-        #: The remedy calls a script, webhook or function: that takes time and may have effects.
-        self.asks_outside = "outside" in keywords
-        self.settings = tuple(name for name in keywords if name != "outside")
+    function: Callable[..., Decision | None]
 
     def __call__(
         self, failure: Failure, settings: Mapping[str, Any], outside: RemedyContext | None
@@ -81,8 +74,16 @@ class Remedy:
         return self.function(failure, **own_settings, **more)
 
 
-def remedy(function: Callable[..., Decision | None]) -> Remedy:
+@overload
+def remedy(function: Callable[..., Decision | None]) -> Remedy: ...
+@overload
+def remedy(*, loosens: str) -> Callable[[Callable[..., Decision | None]], Remedy]: ...
+def remedy(
+    function: Callable[..., Decision | None] | None = None, *, loosens: str | None = None
+) -> Remedy | Callable[[Callable[..., Decision | None]], Remedy]:
     """Make a remedy of a function `(failure, *, settings…) -> Decision | None`."""
+    if function is None:
+        return partial(Remedy, loosens=loosens)
     return Remedy(function)
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.planning.integrity.remedies import (
-    LOOSENING,
     OUTSIDE,
     allowed_by,
     kind_of,
+    loosening,
     needs_permission,
 )
 from goldsmith.planning.stage_context import StageContext
@@ -42,7 +42,7 @@ def may_act(
     for row in ordered:
         remedy = str(row.action_script)
         is_outside = kind_of(remedy) in (*OUTSIDE, "plugin")
-        if not row.enabled or not (is_outside or remedy in LOOSENING):
+        if not row.enabled or not (is_outside or remedy in loosening()):
             continue
         if context.retry is None:
             may, because = False, _NO_RETRIES
@@ -57,7 +57,7 @@ def may_act(
         yield MayAct(
             error_code=row.error_code,
             remedy=remedy,
-            does=LOOSENING.get(remedy, _FROM_OUTSIDE),
+            does=loosening().get(remedy, _FROM_OUTSIDE),
             may_act=may,
             because=because,
         )

@@ -22,7 +22,7 @@ from goldsmith.healing.policy import wait
 from goldsmith.healing.remedy import REMEDIES
 from goldsmith.healing.severity import may_age, severity_of
 from goldsmith.journal.healing_tables import HealingUse, RemedyOutcome
-from goldsmith.planning.integrity.remedies import LOOSENING, needs_permission
+from goldsmith.planning.integrity.remedies import loosening, needs_permission
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICY = RetryPolicy(retry_id="p", max_retries=3, backoff_sec=10, multiplier=2, max_backoff_sec=30)
@@ -140,8 +140,8 @@ def test_a_shipped_row_of_an_older_catalog_loosens_nothing_either() -> None:
 
 def test_every_shipped_remedy_that_loosens_asks_for_leave() -> None:
     rows = [row for row in shipped() if isinstance(row, HealingAction | HealingStep)]
-    assert {row.action_script for row in rows if needs_permission(row)} == set(LOOSENING)
-    assert all(needs_permission(row) for row in rows if row.action_script in LOOSENING)
+    assert {row.action_script for row in rows if needs_permission(row)} == set(loosening())
+    assert all(needs_permission(row) for row in rows if row.action_script in loosening())
     assert all(
         needs_permission(row.with_(is_default=False)) for row in rows if needs_permission(row)
     )
@@ -158,7 +158,7 @@ def test_a_remedy_that_asks_for_no_leave_changes_nothing_that_a_row_says(name: s
     for code in codes():
         failed = replace(LOST, code=code, stage=stage, facts=facts)
         made = REMEDIES.get(name)(failed, {}, None)
-        if made is not None and name not in LOOSENING:
+        if made is not None and name not in loosening():
             assert set(made.adjust) <= HARMLESS
             assert made.files_aside == ()
 

@@ -8,7 +8,7 @@ from goldsmith.healing.failure import Decision, Failure, rerun
 from goldsmith.healing.remedy import remedy
 
 
-@remedy
+@remedy(loosens="drops all but the newest row of each key")
 def deduplicate(failure: Failure, *, keys: Sequence[str] | None = None) -> Decision | None:
     by = list(keys or failure.stage.get("keys", ()))
     if not by or failure.adjusted.get("deduplicate"):

@@ -13,7 +13,7 @@ from goldsmith.planning.integrity.remedies import allowed_by
 _EVOLVES = {"columns": "evolve", "types": "evolve"}
 
 
-@remedy
+@remedy(loosens="evolves the target's columns where the schema policy refuses to")
 def evolve_schema(failure: Failure, *, even_if_frozen: bool = False) -> Decision | None:
     policy, options = failure.stage.get("schema_policy"), failure.stage.get("options", {})
     in_force = failure.stage.get("schema_policy_in_force") or policy

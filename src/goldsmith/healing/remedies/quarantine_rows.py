@@ -9,7 +9,7 @@ from goldsmith.healing.failure import Decision, Failure, rerun
 from goldsmith.healing.remedy import remedy
 
 
-@remedy
+@remedy(loosens="quarantines rows that fail a check or cannot be parsed and publishes the others")
 def quarantine_rows(failure: Failure) -> Decision | None:
     if failure.adjusted.get("quarantine"):
         return None

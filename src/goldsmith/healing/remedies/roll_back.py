@@ -9,7 +9,7 @@ from goldsmith.healing.failure import Decision, Failure, rerun
 from goldsmith.healing.remedy import remedy
 
 
-@remedy
+@remedy(loosens="takes the target back to the newest state that Goldsmith published")
 def roll_back(failure: Failure) -> Decision | None:
     if failure.adjusted.get("roll_back"):
         return None

@@ -1,65 +1,68 @@
-"""The remedies a row may name, with the settings of each.
+"""What rows may say of remedies: their names, their settings, and what each loosens.
 
-Their functions are in `healing`, which this package must not import; a test compares the two.
+A remedy is one file of `healing/remedies`, a package above this one. The registry imports its
+declaration by its name. So a new remedy needs no list here.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import entry_points
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, get_type_hints
 
 from goldsmith.catalog.defaults import remedies_of
 from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.catalog.snapshot import CatalogRows
+from goldsmith.registry import Registry
 
-#: Remedy → setting → type of its values.
-REMEDIES: Mapping[str, Mapping[str, Any]] = {
-    "deduplicate": {"keys": Sequence[str] | None},
-    "evolve_schema": {"even_if_frozen": bool},
-    "more_partitions": {"times": int},
-    "new_session": {"limit": int},
-    "open_incident": {},
-    "plan_again": {},
-    "quarantine_files": {},
-    "quarantine_rows": {},
-    "rebuild_branch": {},
-    "refresh_credentials": {"limit": int},
-    "reroute": {"limit": int},
-    "reread_files": {"wait_seconds": float},
-    "retry_later": {"wait_seconds": float | None, "limit": int},
-    "roll_back": {},
-    "serialise_on_target": {},
-    "skip_optional": {},
-    "slow_down": {"wait_seconds": float, "limit": int},
-    "smaller_batches": {"files_at_once": int},
-    "spill_less": {"files_at_once": int},
-    "wait_for_lock": {"wait_seconds": float | None, "end_blocker_after": int | None},
-    "wait_for_warehouse": {"wait_seconds": float, "limit": int},
-}
+
+class RemedyDeclaration:
+    """A remedy as rows name it; its settings are the keyword arguments of its function."""
+
+    def __init__(self, function: Callable[..., Any], *, loosens: str | None = None) -> None:
+        self.function = function
+        self.name = function.__name__
+        parameters = inspect.signature(function).parameters
+        keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
+        #: The remedy calls a script, webhook or function: that takes time and may have effects.
+        self.asks_outside = "outside" in keywords
+        self.settings = tuple(name for name in keywords if name != "outside")
+        #: How it loosens a stage's checks or schema policy, or leaves out data; None: it does not.
+        self.loosens = loosens
+
+    def setting_types(self) -> Mapping[str, Any]:
+        """The type of each setting that a row may have."""
+        hints = get_type_hints(self.function)
+        return {name: hints[name] for name in self.settings if name != "action"}
+
+
+DECLARATIONS: Registry[RemedyDeclaration] = Registry(
+    "remedy", package="goldsmith.healing.remedies", kind=RemedyDeclaration
+)
 #: Remedies that call something outside. The prefix of an action tells which; a script has none.
-OUTSIDE: Mapping[str, Mapping[str, Any]] = {
-    "lambda_function": {"seconds": float},
-    "python": {},
-    "script": {"seconds": float, "environment": Mapping[str, str] | None},
-    "webhook": {"seconds": float, "headers": Mapping[str, str] | None},
-}
-#: Remedies that loosen a stage's checks or schema policy or leave out data, and what each does.
-LOOSENING: Mapping[str, str] = {
-    "deduplicate": "drops all but the newest row of each key",
-    "evolve_schema": "evolves the target's columns where the schema policy refuses to",
-    "quarantine_files": "leaves out a file that cannot be read and publishes the others",
-    "quarantine_rows": "quarantines rows that fail a check or cannot be parsed and publishes the"
-    " others",
-    "roll_back": "takes the target back to the newest state that Goldsmith published",
-}
+OUTSIDE = ("lambda_function", "python", "script", "webhook")
+
+
+@cache
+def built_in() -> tuple[str, ...]:
+    """The shipped remedies that rows name as they are, sorted."""
+    return tuple(name for name in DECLARATIONS.shipped() if name not in OUTSIDE)
+
+
+@cache
+def loosening() -> Mapping[str, str]:
+    """The built-in remedies that loosen a stage's checks or leave out data: how each does it."""
+    declared = {name: DECLARATIONS.get(name).loosens for name in built_in()}
+    return {name: loosens for name, loosens in declared.items() if loosens is not None}
+
+
 #: With this setting, a remedy acts only on stages whose `options.remedies` names it.
 ONLY_WHERE_ALLOWED = "only_where_allowed"
 _BEGINS = {"arn:": "lambda_function", "https://": "webhook", "http://": "webhook"}
 #: A command without a path or arguments: it could as well be a misspelt remedy.
 _BARE = re.compile(r"[A-Za-z]\w*")
-_PLUGINS = "goldsmith.healing.remedies"
 
 
 def pairs(rows: CatalogRows) -> Iterator[HealingAction | HealingStep]:
@@ -74,7 +77,7 @@ def needs_permission(row: HealingAction | HealingStep) -> bool:
     Shipped rows set `only_where_allowed`; for shipped rows of older catalogs it is the default.
     """
     action = str(row.action_script)
-    if action not in LOOSENING:
+    if action not in loosening():
         return False
     if ONLY_WHERE_ALLOWED in row.settings:
         return bool(row.settings[ONLY_WHERE_ALLOWED])
@@ -89,16 +92,16 @@ def allowed_by(options: Mapping[str, Any]) -> Sequence[str]:
 
 def kind_of(action: str) -> str | None:
     """The remedy that runs a row's action; None for a name that no remedy has."""
-    if action in REMEDIES:
+    if action in built_in():
         return action
     for begins, kind in {**_BEGINS, "python:": "python"}.items():
         if action.startswith(begins):
             return kind
     if _BARE.fullmatch(action) is None:
         return "script"
-    return "plugin" if entry_points(group=_PLUGINS, name=action) else None
+    return "plugin" if action in DECLARATIONS and action not in OUTSIDE else None
 
 
 def settings_of(kind: str) -> Mapping[str, Any] | None:
-    """The settings of a remedy; None for a plugin, whose settings are not known."""
-    return REMEDIES.get(kind, OUTSIDE.get(kind))
+    """The settings of a shipped remedy with their types; None for other packages' remedies."""
+    return DECLARATIONS.get(kind).setting_types() if kind in DECLARATIONS.shipped() else None

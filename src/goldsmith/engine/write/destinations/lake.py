@@ -75,6 +75,8 @@ class LakeDestination:
         staged_write = self._how(request)(request, branch)
         faults.reach("written")
         summary = staged_write.measured["summary"]
+        if request.from_scratch:
+            self._refuse_earlier_rows(summary)
         size = summary.get("added-files-size")
         return replace(staged_write, bytes=int(size) if size else None)
 
@@ -248,6 +250,13 @@ class LakeDestination:
                 written=f"{written:,}",
             )
         return summary
+
+    def _refuse_earlier_rows(self, summary: Mapping[str, Any]) -> None:
+        """Raise if the write mode left rows in the branch that the write had to replace."""
+        total, added = (int(summary.get(f"{which}-records", 0)) for which in ("total", "added"))
+        if total > added:
+            counted, written = f"{added:,} rows", f"{total:,} with those of earlier loads"
+            raise CountsDisagree(target=self.target.target_id, counted=counted, written=written)
 
     def _folder(self, stage_run_id: str) -> str:
         """The staging folder, in the table's data folder: good files are registered from there."""

@@ -11,7 +11,7 @@ from goldsmith.catalog.transforms import TRANSFORMS
 from goldsmith.catalog.write_modes import MODE_OPTION, WRITE_MODES
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import STAGE_OPTIONS, did_you_mean
-from goldsmith.planning.integrity.remedies import LOOSENING, REMEDIES
+from goldsmith.planning.integrity.remedies import built_in, loosening
 from goldsmith.planning.resolved_stage import mode_of, stage_id
 
 
@@ -72,17 +72,17 @@ def _of_write_mode(stage: Stage, value: object) -> Iterator[FoundProblem]:
 def _of_remedies(stage: Stage, value: object) -> Iterator[FoundProblem]:
     """Accept only remedies that need permission: another name could be read as "only these"."""
     whose = f"options.remedies of stage {stage_id(stage)}"
-    known = ", ".join(LOOSENING)
+    known = ", ".join(loosening())
     if not isinstance(value, list | tuple):
         hint = f"It is a list of remedies: {known}."
         yield FoundProblem(stage, f"{whose} is '{str(value)[:100]}'.", hint)
         return
     for name in value:
-        if name in REMEDIES and name not in LOOSENING:
+        if name in built_in() and name not in loosening():
             hint = f"Only remedies that loosen are named there: {known}. Others always act."
             yield FoundProblem(stage, f"{whose} names '{name}', which loosens nothing.", hint)
-        elif name not in LOOSENING:
+        elif name not in loosening():
             sentence = f"{whose} names '{str(name)[:100]}', which is no remedy."
             yield FoundProblem(
-                stage, sentence, f"{did_you_mean(str(name), LOOSENING)}Known: {known}."
+                stage, sentence, f"{did_you_mean(str(name), loosening())}Known: {known}."
             )

@@ -8,7 +8,7 @@ from goldsmith.catalog.retries import HealingAction, HealingStep
 from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
-from goldsmith.planning.integrity.remedies import REMEDIES, kind_of, pairs
+from goldsmith.planning.integrity.remedies import built_in, kind_of, pairs
 
 
 @catalog_rule(FindingSeverity.ERROR, reads=(HealingAction, HealingStep))
@@ -19,6 +19,6 @@ def unknown_remedy(rows: CatalogRows) -> Iterator[FoundProblem]:
             yield FoundProblem(
                 row,
                 f"The remedy '{name}' of {row.error_code} does not exist.",
-                f"{did_you_mean(name, REMEDIES)}Known: {', '.join(REMEDIES)}. A command is"
+                f"{did_you_mean(name, built_in())}Known: {', '.join(built_in())}. A command is"
                 f" written with its path, ./{name}.",
             )
