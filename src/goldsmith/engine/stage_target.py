@@ -15,6 +15,7 @@ from goldsmith.engine.write.destinations.warehouse import WarehouseDestination
 from goldsmith.planning.locations import lease_resource
 from goldsmith.planning.resolved_stage import is_lake
 from goldsmith.planning.stage_context import StageContext
+from goldsmith.storage import staging
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,6 +45,7 @@ def settle_dead(attempt: Attempt, resources: WorkerResources) -> None:
     target = str(attempt.context.stage.target_id)
     for left in (dead := recover.unsettled(resources, target)):
         remove_unloaded(attempt.context, resources, left.stage_run_id)
+        staging.remove(resources.storage, staging.scratch(resources.storage, left.stage_run_id))
     if dead:
         with own_session(resources.spark()) as spark:
             recover.settle(resources, destination_of(spark, attempt.context, resources), target)

@@ -15,6 +15,12 @@ def folder(storage: Storage, warehouse: WarehouseSettings, stage_run_id: str) ->
     return f"{storage.address(base).rstrip('/')}/{stage_run_id}"
 
 
+def scratch(storage: Storage, stage_run_id: str) -> str:
+    """The folder for copies of rows that a stage run makes for itself."""
+    base = storage.address(storage.settings.staging.folder).rstrip("/")
+    return f"{base}/{stage_run_id}-looked-at"
+
+
 def for_spark(address: str) -> str:
     return "s3a://" + address.removeprefix("s3://") if address.startswith("s3://") else address
 

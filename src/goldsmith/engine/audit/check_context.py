@@ -17,6 +17,7 @@ from goldsmith.journal.definitions import stage_runs
 from goldsmith.journal.tables import RunStatus
 from goldsmith.planning.input_selection import InputSelection
 from goldsmith.planning.stage_context import dataset_of
+from goldsmith.storage import staging
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -80,8 +81,7 @@ def check_context(
 
 def scratch_of(resources: WorkerResources, stage_run_id: str) -> str:
     """The folder for copies of warehouse tables that checks read."""
-    base = resources.storage.address(resources.storage.settings.staging.folder).rstrip("/")
-    return f"{base}/{stage_run_id}-looked-at"
+    return staging.scratch(resources.storage, stage_run_id)
 
 
 def _row_counts(resources: WorkerResources, target_id: str) -> Sequence[int]:

@@ -1,6 +1,7 @@
 """The input that a throttled stage has read: Parquet in staging, one folder a micro-batch.
 
-The staged rows are never published by themselves; they are removed when the attempt ends.
+The staged rows are never published by themselves; they are removed with the scratch folder of the
+stage run, when the attempt ends or the next run settles a dead one.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ _TIMES = ("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
 
 def staged_inputs(storage: Storage, stage_run_id: str) -> str:
     """The folder for all inputs that a stage run reads at the pace of a throttle."""
-    base = storage.address(storage.settings.staging.folder).rstrip("/")
-    return f"{base}/{stage_run_id}-read"
+    return f"{staging.scratch(storage, stage_run_id)}/throttled-read"
 
 
 class StagedInput:

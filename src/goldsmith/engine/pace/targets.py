@@ -51,8 +51,7 @@ class LoadPace:
 
 def scratch_of_load(storage: Storage, stage_run_id: str) -> str:
     """The folder of the rows that a stage run has staged and not yet loaded."""
-    base = storage.address(storage.settings.staging.folder).rstrip("/")
-    return f"{base}/{stage_run_id}-load"
+    return f"{staging.scratch(storage, stage_run_id)}/throttled-load"
 
 
 def load_pace(attempt: Attempt, resources: WorkerResources) -> LoadPace | None:

@@ -15,7 +15,6 @@ from goldsmith.engine.lake.lake_table import LakeTable
 from goldsmith.engine.names import literal, name
 from goldsmith.engine.pace import sources
 from goldsmith.engine.pace.lake_sources import LakeScan, read_table_paced
-from goldsmith.engine.pace.staged_input import staged_inputs
 from goldsmith.engine.read import files as file_reader
 from goldsmith.engine.read import schemas
 from goldsmith.engine.read.source_file import SOURCE_FILE
@@ -252,4 +251,3 @@ def remove_unloaded(context: StageContext, resources: WorkerResources, stage_run
     for dataset in context.inputs:
         if dataset_kind(dataset) not in ("files", "table"):
             staging.remove(resources.storage, _unloaded(dataset, resources, stage_run_id))
-    staging.remove(resources.storage, staged_inputs(resources.storage, stage_run_id))

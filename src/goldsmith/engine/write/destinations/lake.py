@@ -15,7 +15,6 @@ from goldsmith.engine import faults
 from goldsmith.engine.lake.branches import MADE_BY, SCHEMA_BEFORE, LakeRefs
 from goldsmith.engine.lake.lake_table import LakeTable, SnapshotMissing
 from goldsmith.engine.names import literal, name
-from goldsmith.engine.pace.targets import scratch_of_load
 from goldsmith.engine.quarantine.row_router import DROP, GOOD, QUARANTINE, ROUTE
 from goldsmith.engine.read.inputs import in_window
 from goldsmith.engine.shape.reserved_columns import refuse_ambiguous
@@ -329,7 +328,6 @@ class LakeDestination:
         return self.table.rows_of_branch(_branch(request.stage_run_id))
 
     def clean(self, stage_run_id: str) -> None:
-        staging.remove(self.storage, scratch_of_load(self.storage, stage_run_id))
         if not self.refs.exists():
             return
         self.refs.drop_branch(_branch(stage_run_id))
