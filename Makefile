@@ -89,6 +89,10 @@ bench-checks: setup ## Run the benchmark of the checks alone.
 bench-lineage: setup ## Run the benchmark of the lineage graph alone.
 	@$(BIN)/python bench/lineage.py $(ARGS)
 
+.PHONY: bench-service
+bench-service: setup ## Run the benchmark of the service alone.
+	@$(BIN)/python bench/service.py $(ARGS)
+
 .PHONY: bench-stop
 bench-stop: setup ## Run the benchmark of the kill switch alone.
 	@$(BIN)/python bench/stop.py $(ARGS)
