@@ -96,11 +96,15 @@ def throughput(folder: Path, pipelines: int) -> None:
 
 def idle(folder: Path, seconds: int) -> None:
     """Print what a service and its worker cost while nothing happens."""
-    project(folder, 20).close()
+    from goldsmith.journal import workers
+
+    runtime = project(folder, 20)
     command = [GOLDSMITH, "--project", folder, "serve", "--no-api", "--probe-port", "0"]
     service = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
-        time.sleep(15)
+        while not workers.alive(runtime.journal):
+            time.sleep(0.5)
+        time.sleep(5)
         worker = _child(service.pid)
         before = {pid: _cpu(pid) for pid in (service.pid, worker)}
         time.sleep(seconds)
@@ -110,6 +114,7 @@ def idle(folder: Path, seconds: int) -> None:
     finally:
         service.terminate()
         service.wait(60)
+        runtime.close()
 
 
 def _child(pid: int) -> int:

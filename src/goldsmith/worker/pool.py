@@ -38,9 +38,7 @@ _LOG = logging.getLogger(__name__)
 #: How often a worker looks for changed rows; without a change it turns every `_TURN_SECONDS`.
 LOOK_SECONDS, _TURN_SECONDS = 0.25, 3.0
 _NEWEST = "SELECT (SELECT max(event_id) FROM audit_log), (SELECT revision FROM catalog_revision)"
-_UNFINISHED = (
-    "SELECT 1 FROM requests WHERE status IN ('waiting', 'running', 'stopped') LIMIT 1"
-)
+_UNFINISHED = "SELECT 1 FROM requests WHERE status IN ('waiting', 'running', 'stopped') LIMIT 1"
 _VERSION = "SELECT version_num FROM alembic_version"
 
 
