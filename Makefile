@@ -89,6 +89,10 @@ bench-checks: setup ## Run the benchmark of the checks alone.
 bench-lineage: setup ## Run the benchmark of the lineage graph alone.
 	@$(BIN)/python bench/lineage.py $(ARGS)
 
+.PHONY: bench-service
+bench-service: setup ## Run the benchmark of the service alone.
+	@$(BIN)/python bench/service.py $(ARGS)
+
 .PHONY: bench-throttle
 bench-throttle: setup ## Run the benchmark of throttles alone; ARGS=--stages for real stages.
 	@$(BIN)/python bench/throttle.py $(ARGS)

@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from goldsmith.catalog import bundle
+from goldsmith.catalog.errors import CatalogTooNew
 from goldsmith.engine.run import ExecutionOptions
-from goldsmith.journal import requests, workers
+from goldsmith.journal import incidents, requests, workers
 from goldsmith.journal.tables import Request, RequestStatus
 from goldsmith.planning import apply_files
 from goldsmith.planning.run_options import RunOptions
 from goldsmith.runtime import Runtime
 from goldsmith.service.clock import Clock
+from goldsmith.service.serve import ServiceState, _Turns
 from goldsmith.worker import pool
 from goldsmith.worker.pool import Drain
 from goldsmith.worker.resources import worker_resources
@@ -249,3 +251,31 @@ def test_of_several_services_one_fires_each_missed_start(
         other.close()
     assert sum(fired) == len(requests.due(runtime.journal)) == 6
     assert len({request.due_at for request in requests.due(runtime.journal)}) == 6
+
+
+def test_a_worker_of_another_version_of_the_catalog_ends_with_a_sentence(
+    runtime: Runtime, plain: PlainSql
+) -> None:
+    plain.run("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(CatalogTooNew, match="9999"):
+        RunningPool(runtime).work(slots=1)
+
+
+def test_a_turn_of_the_service_opens_an_incident_for_a_missed_sla_and_queues_its_message(
+    runtime: Runtime, plain: PlainSql
+) -> None:
+    plain.run(
+        "UPDATE pipelines SET sla_minutes = 5, impact = 'customer', created_at = '2020-01-01'"
+        " WHERE pipeline_id = 'slow'"
+    )
+    plain.run(
+        "INSERT INTO notification_routes (route_id, kind, url)"
+        " VALUES ('on call', 'slack', 'http://127.0.0.1:1/')"
+    )
+    state = ServiceState()
+    _Turns(runtime, state, "service").turn()
+    assert state.problem is None
+    [incident] = incidents.listed(runtime.journal)
+    assert (incident.about, incident.error_code) == ("dataset:slow", "DatasetStale")
+    [(route, about)] = plain.run("SELECT route_id, incident_id FROM outbox")
+    assert (route, about) == ("on call", incident.incident_id)

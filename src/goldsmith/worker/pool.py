@@ -38,6 +38,7 @@ _LOG = logging.getLogger(__name__)
 #: How often a worker looks for changed rows; without a change it turns every `_TURN_SECONDS`.
 LOOK_SECONDS, _TURN_SECONDS = 0.25, 3.0
 _NEWEST = "SELECT (SELECT max(event_id) FROM audit_log), (SELECT revision FROM catalog_revision)"
+_UNFINISHED = "SELECT 1 FROM requests WHERE status IN ('waiting', 'running', 'stopped') LIMIT 1"
 _VERSION = "SELECT version_num FROM alembic_version"
 
 
@@ -119,7 +120,7 @@ class _Pool:
         self._running = RunningRequests()
         self._futures: dict[str, Future[None]] = {}
         self._seen: object = None
-        self._turned_at = 0.0
+        self._turned_at = self._requeued_at = 0.0
         self._ended: WorkerEnded | None = None
         self._wants_renewal = False
 
@@ -154,15 +155,19 @@ class _Pool:
     def _look(self, threads: ThreadPoolExecutor, drain: Drain) -> None:
         """Start what may start, if a row changed or some time has passed."""
         engine = self._runtime.catalog.engine
-        newest = database.glance(engine, _NEWEST)
-        is_due = time.monotonic() - self._turned_at >= _TURN_SECONDS
+        newest, now = database.glance(engine, _NEWEST), time.monotonic()
+        is_due = now - self._turned_at >= _TURN_SECONDS
         if newest == self._seen and not is_due:
             return
         if is_due:
             self._refuse_other_version(engine)
-        self._turned_at = time.monotonic()
+        self._turned_at = now
+        if newest == self._seen and not database.glance(engine, _UNFINISHED):
+            return
         if not drain.is_draining:
-            loop.requeue_requests(self._runtime, str(self._resources.owner))
+            if now - self._requeued_at >= LOOK_SECONDS:
+                self._requeued_at = now
+                loop.requeue_requests(self._runtime, str(self._resources.owner))
             self._start(threads, drain)
         self._seen = database.glance(engine, _NEWEST)
 
