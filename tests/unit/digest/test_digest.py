@@ -152,6 +152,20 @@ def test_a_statement_nobody_can_read_is_reported_with_its_line() -> None:
     assert found.upstream == ["s"]
 
 
+def test_a_template_that_does_not_close_hides_only_its_own_statement() -> None:
+    sql = "SELECT * FROM {{ ref('x' ;\nINSERT INTO a SELECT b FROM c;\nSELECT q FROM {{ ref('y') }}"
+    found = digest(sql, dialect="spark")
+    assert found.edges == [("c", "a")]
+    assert found.upstream[1:] == ["c", "y"]
+    assert [error.line for error in found.errors] == [1]
+
+
+def test_lines_of_a_long_script_are_counted_once() -> None:
+    script = "\n\n".join(f"INSERT INTO t SELECT a FROM s{index};" for index in range(200))
+    found = digest(f"{script}\nnonsense here", dialect="spark")
+    assert [error.line for error in found.errors] == [400]
+
+
 def test_a_template_that_does_not_close_is_reported() -> None:
     found = digest("SELECT a FROM s;\nSELECT b FROM {{ ref('r')")
     assert any("does not close" in str(s.error) for s in found.errors)
