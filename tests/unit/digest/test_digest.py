@@ -14,7 +14,7 @@ from goldsmith.catalog.pipelines import Stage
 from goldsmith.digest import describe
 from goldsmith.digest.catalog_rows import CatalogView, NoConvention, rows_of
 from goldsmith.digest.digest import digest
-from goldsmith.digest.guard import Guard, StatementKilled
+from goldsmith.digest.guard import Guard, StatementKilled, begin_statement, end_statements
 from goldsmith.digest.json_lines import answer, answer_line
 from goldsmith.digest.session import combine
 from goldsmith.digest.texts import DigestRequest, digest_text
@@ -184,6 +184,25 @@ def test_a_statement_that_never_ends_is_killed_and_the_next_is_answered() -> Non
         with pytest.raises(StatementKilled):
             guard.call("spin")
         assert guard.call("b") == "B"
+
+
+def _script_that_spins(_request: str) -> list[str]:
+    found: list[str] = []
+    for name in ("a", "spin", "b"):
+        if not begin_statement():
+            found.append(f"{name} was left out")
+            continue
+        while name == "spin":
+            pass
+        found.append(name)
+    end_statements()
+    return found
+
+
+def test_a_statement_of_a_script_that_never_ends_is_left_out_and_the_rest_is_read() -> None:
+    with Guard(_script_that_spins, seconds=60, statement_seconds=0.2) as guard:
+        assert guard.call("script") == ["a", "spin was left out", "b"]
+        assert guard.call("again") == ["a", "spin was left out", "b"]
 
 
 def test_formatting_comments_case_and_alias_names_change_nothing() -> None:
