@@ -137,14 +137,14 @@ def _digest_files(
     default_schema: str | None,
     known: tuple[str, ...],
 ) -> tuple[Digest, int]:
-    from goldsmith.digest.guard import Guard, StatementKilled
+    from goldsmith.digest.guard import CPU_SECONDS, Guard, StatementKilled
     from goldsmith.digest.session import combine
     from goldsmith.digest.texts import DigestRequest, digest_text
     from goldsmith.digest.values import StatementDigest
 
     statements: list[StatementDigest] = []
     queries = 0
-    with Guard(digest_text, seconds=600) as guard:
+    with Guard(digest_text, seconds=600, statement_seconds=CPU_SECONDS) as guard:
         for name in files:
             text = _text(name)
             request = DigestRequest(text, name, dialect, default_db, default_schema, known)

@@ -31,7 +31,7 @@ FORMATS = ("json", "mermaid", "dot", "graphml", "cypher", "gremlin", "html")
 
 @click.group()
 def lineage() -> None:
-    """Which dataset feeds which: up, down, columns, impact, hotspots, export."""
+    """Which dataset feeds which: up, down, columns, impact, hotspots, differences, export."""
 
 
 def graph_of(cli: CliContext) -> LineageGraph:
@@ -221,6 +221,31 @@ def show_hotspots(cli: CliContext, most: int, as_json: bool) -> None:
         echo(f"{count(len(found), 'dataset')}; {single} of them single points of failure.")
 
     show(as_json, found, text)
+
+
+@lineage.command("differences")
+@json_option
+@pass_cli
+def show_differences(cli: CliContext, as_json: bool) -> None:
+    """Show where what stages really read and wrote differs from what is declared.
+
+    Exits 1 if something differs.
+    """
+    from goldsmith.journal.evidence import current_evidence
+    from goldsmith.planning.lineage_differences import edge_differences
+
+    index, now = cli.runtime.catalog_indexer.catalog_index(), datetime.now(UTC)
+    with cli.runtime.journal.reading() as connection:
+        evidence = current_evidence(connection, now)
+    found = list(edge_differences(index, evidence, now))
+
+    def text() -> None:
+        for difference in found:
+            echo(f"{difference.sentence} [{difference.code}]")
+        echo(count(len(found), "difference") + ".")
+
+    show(as_json, [difference.as_plain() for difference in found], text)
+    raise click.exceptions.Exit(1 if found else 0)
 
 
 @lineage.command("export")

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from goldsmith.digest.dialects import dialect_name
+from goldsmith.digest.guard import begin_statement, end_statements
 from goldsmith.digest.holes import Holes, has_holes
 from goldsmith.digest.session import SqlSession, combine
 from goldsmith.digest.splitter import split
 from goldsmith.digest.values import Digest, EvidenceClass, StatementDigest
 
+#: The error of a statement that was left out because its worker was ended.
+TOO_MUCH = "it used more CPU time than one statement may"
 #: Nested queries recurse in sqlglot's parser.
 _DEPTH = 20_000
 
@@ -85,6 +88,11 @@ def read_text(sql: str, session: SqlSession, *, file: str | None = None) -> list
         # Counted on from the last piece: from the beginning, a long script takes quadratic time.
         line += sql.count("\n", counted, piece.start) if piece.start >= counted else 0
         counted = max(counted, piece.start)
+        if not begin_statement():
+            killed = StatementDigest(verb="KILLED", evidence=EvidenceClass.NONE, error=TOO_MUCH)
+            killed.line, killed.file = line, file
+            found.append(killed)
+            continue
         for statement in session.read(piece):
             statement.line = line
             statement.file = file
@@ -92,6 +100,7 @@ def read_text(sql: str, session: SqlSession, *, file: str | None = None) -> list
                 _restore(statement, holes)
             found.append(statement)
             session.history.append(statement)
+    end_statements()
     if holes is not None and holes.error:
         found.append(
             StatementDigest(

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from weakref import WeakKeyDictionary
 
 from goldsmith.lineage.cycles import condense, inputs_first
 from goldsmith.lineage.graph import LineageGraph, LineageStep
@@ -81,6 +82,12 @@ def find_paths(
     target = number_of(graph, dataset)
     closed = {graph.numbers[name] for name in forbidden if name in graph.numbers} - {target}
     makers = graph.running_makers if only_running else graph.makers
+    if not closed and graph.ranks is not None and makers[target]:
+        known = _whole(graph, makers, only_running=only_running)
+        if known is not None:
+            search = _Search(graph, (), makers, frozenset(), known)
+            listed = search.cheapest(target, most)
+            return Paths(dataset=dataset, count=search.counts[target], cheapest=listed)
     members = [target, *chain.from_iterable(reached(graph.fed_by, target))]
     condensed = None
     if graph.ranks is not None:
@@ -97,6 +104,30 @@ def find_paths(
     search.run(order)
     listed = search.cheapest(target, most)
     return Paths(dataset=dataset, count=search.counts[target], cheapest=listed, cycles=cycles)
+
+
+#: By graph: the counts and least costs of all datasets, once a second question was asked.
+_Known = tuple[list[int], list[float]]
+_KNOWN: WeakKeyDictionary[LineageGraph, dict[bool, _Known | None]] = WeakKeyDictionary()
+
+
+def _whole(
+    graph: LineageGraph, makers: Sequence[Sequence[int]], *, only_running: bool
+) -> _Known | None:
+    """The counts and least costs of all datasets; None when a graph is asked for the first time.
+
+    One question looks only at what is upstream. A service asks one graph often.
+    """
+    known = _KNOWN.setdefault(graph, {})
+    if only_running not in known:
+        known[only_running] = None
+        return None
+    found = known[only_running]
+    if found is None:
+        search = _Search(graph, (), makers, frozenset())
+        search.run(graph.by_rank)
+        found = known[only_running] = search.counts, search.costs
+    return found
 
 
 def cheapest_of_all(graph: LineageGraph, *, most: int) -> Iterator[tuple[str, tuple[Path, ...]]]:
@@ -129,6 +160,7 @@ class _Search:
         closed: Collection[int],
         makers: Sequence[Sequence[int]],
         left_out: frozenset[int],
+        known: _Known | None = None,
     ) -> None:
         self.graph = graph
         self.closed = closed
@@ -136,8 +168,9 @@ class _Search:
         self.makers = makers
         self.left_out = left_out
         #: By dataset: the exact number of ways, and the cost of the cheapest.
-        self.counts = [0] * len(graph.names)
-        self.costs = [math.inf] * len(graph.names)
+        if known is None:
+            known = [0] * len(graph.names), [math.inf] * len(graph.names)
+        self.counts, self.costs = known
         self._listed: dict[int, list[_Way]] = {}
         self._waiting: dict[int, list[_Way]] = {}
         self._offered: dict[int, set[tuple[int, tuple[int, ...]]]] = {}

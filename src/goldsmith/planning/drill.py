@@ -24,7 +24,7 @@ DOWN = "down in this drill"
 LastData = Callable[[str], datetime | None]
 
 
-class Outcome(StrEnum):
+class DrillOutcome(StrEnum):
     """What happens to a dataset while others are down."""
 
     #: Its stage reads another dataset in place of its source.
@@ -41,7 +41,7 @@ class DrillLine:
 
     dataset_id: str
     stage_id: str
-    outcome: Outcome
+    outcome: DrillOutcome
     #: The way it is served by, or why it is not.
     because: str
     path_sequence: str | None = None
@@ -68,7 +68,7 @@ class Rehearsal:
 
     @property
     def not_served(self) -> tuple[str, ...]:
-        return tuple(x.dataset_id for x in self.lines if x.outcome is Outcome.NOT_SERVED)
+        return tuple(x.dataset_id for x in self.lines if x.outcome is DrillOutcome.NOT_SERVED)
 
     def as_plain(self) -> dict[str, Any]:
         return {
@@ -152,7 +152,7 @@ def _line(
         return DrillLine(
             dataset_id=target,
             stage_id=stage.stage_id,
-            outcome=Outcome.OTHER_WAY,
+            outcome=DrillOutcome.OTHER_WAY,
             because=f"reads {detour.reads} in place of {before.context.stage.source_id}",
             path_sequence=",".join(detour.datasets),
             cost=detour.cost,
@@ -165,7 +165,7 @@ def _line(
         return DrillLine(
             dataset_id=target,
             stage_id=stage.stage_id,
-            outcome=Outcome.SERVED,
+            outcome=DrillOutcome.SERVED,
             because=f"{reads} is served",
         )
     because = before.because
@@ -176,7 +176,7 @@ def _line(
     return DrillLine(
         dataset_id=target,
         stage_id=stage.stage_id,
-        outcome=Outcome.NOT_SERVED,
+        outcome=DrillOutcome.NOT_SERVED,
         because=because,
         last_data=last,
         stale_sec=_age(last, now),

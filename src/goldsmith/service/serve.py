@@ -27,7 +27,7 @@ from goldsmith.service.arrivals import Arrivals
 from goldsmith.service.clock import Clock
 from goldsmith.service.health import HealthServer
 from goldsmith.service.keep_workers import WorkerProcesses
-from goldsmith.service.probing import Probing
+from goldsmith.service.observation_rounds import ObservationRounds
 from goldsmith.worker import incidents, loop, notifications
 from goldsmith.worker.heartbeat import Heartbeat
 from goldsmith.worker.pool import Drain, worker_row
@@ -113,7 +113,7 @@ class _Turns:
         self._worker = worker
         self._clock = Clock(runtime, worker)
         self._arrivals = Arrivals(runtime, worker)
-        self._probing = Probing(runtime)
+        self._observations = ObservationRounds(runtime)
         self._incidents_at = self._cleaned_at = -_CLEAN_SECONDS
 
     def turn(self) -> None:
@@ -141,7 +141,7 @@ class _Turns:
         self._refuse_other_version()
         self._state.fired += len(self._clock.turn())
         self._arrivals.turn()
-        self._probing.turn()
+        self._observations.turn()
         now = time.monotonic()
         if now - self._incidents_at >= _INCIDENT_SECONDS:
             self._incidents_at = now

@@ -102,8 +102,10 @@ def _content(row: ComputedPath) -> tuple[object, ...]:
 
 def _delete(connection: sa.Connection, keys: list[tuple[Any, ...]]) -> None:
     if keys:
-        one = sa.delete(computed_paths).where(
+        delete_row = sa.delete(computed_paths).where(
             computed_paths.c.dataset_id == sa.bindparam("dataset"),
             computed_paths.c.path_order == sa.bindparam("position"),
         )
-        connection.execute(one, [{"dataset": name, "position": order} for name, order in keys])
+        connection.execute(
+            delete_row, [{"dataset": name, "position": order} for name, order in keys]
+        )

@@ -22,7 +22,7 @@ from goldsmith.journal.ids import new_id
 from goldsmith.journal.lineage_tables import HealthStatus
 from goldsmith.journal.tables import Request, RunStatus
 from goldsmith.lineage.breaker import Breaker
-from goldsmith.planning.drill import DrillLine, Outcome, Rehearsal
+from goldsmith.planning.drill import DrillLine, DrillOutcome, Rehearsal
 from goldsmith.planning.stage_context import dataset_of
 from goldsmith.runtime import Runtime
 from goldsmith.worker.probes import Probes
@@ -48,10 +48,12 @@ class SeenLoad:
 
     def agrees(self, line: DrillLine) -> bool:
         """Whether the rehearsal said the same."""
-        if line.outcome is Outcome.OTHER_WAY:
+        if line.outcome is DrillOutcome.OTHER_WAY:
             return self.route == line.path_sequence
         is_fine = self.status in _FINE
-        return is_fine and self.route is None if line.outcome is Outcome.SERVED else not is_fine
+        return (
+            is_fine and self.route is None if line.outcome is DrillOutcome.SERVED else not is_fine
+        )
 
     def as_plain(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
@@ -79,7 +81,7 @@ class DrillReport:
         for line in self.rehearsal.lines:
             load = seen.get(line.stage_id)
             if load is None:
-                if line.outcome is not Outcome.NOT_SERVED and self.waited is None:
+                if line.outcome is not DrillOutcome.NOT_SERVED and self.waited is None:
                     found.append(f"{line.dataset_id}: rehearsed as {line.outcome}, did not run")
             elif not load.agrees(line):
                 did = load.route or load.status

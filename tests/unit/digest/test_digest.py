@@ -14,7 +14,7 @@ from goldsmith.catalog.pipelines import Stage
 from goldsmith.digest import describe
 from goldsmith.digest.catalog_rows import CatalogView, NoConvention, rows_of
 from goldsmith.digest.digest import digest
-from goldsmith.digest.guard import Guard, StatementKilled
+from goldsmith.digest.guard import Guard, StatementKilled, begin_statement, end_statements
 from goldsmith.digest.json_lines import answer, answer_line
 from goldsmith.digest.session import combine
 from goldsmith.digest.texts import DigestRequest, digest_text
@@ -152,6 +152,20 @@ def test_a_statement_nobody_can_read_is_reported_with_its_line() -> None:
     assert found.upstream == ["s"]
 
 
+def test_a_template_that_does_not_close_hides_only_its_own_statement() -> None:
+    sql = "SELECT * FROM {{ ref('x' ;\nINSERT INTO a SELECT b FROM c;\nSELECT q FROM {{ ref('y') }}"
+    found = digest(sql, dialect="spark")
+    assert found.edges == [("c", "a")]
+    assert found.upstream[1:] == ["c", "y"]
+    assert [error.line for error in found.errors] == [1]
+
+
+def test_lines_of_a_long_script_are_counted_once() -> None:
+    script = "\n\n".join(f"INSERT INTO t SELECT a FROM s{index};" for index in range(200))
+    found = digest(f"{script}\nnonsense here", dialect="spark")
+    assert [error.line for error in found.errors] == [400]
+
+
 def test_a_template_that_does_not_close_is_reported() -> None:
     found = digest("SELECT a FROM s;\nSELECT b FROM {{ ref('r')")
     assert any("does not close" in str(s.error) for s in found.errors)
@@ -170,6 +184,25 @@ def test_a_statement_that_never_ends_is_killed_and_the_next_is_answered() -> Non
         with pytest.raises(StatementKilled):
             guard.call("spin")
         assert guard.call("b") == "B"
+
+
+def _script_that_spins(_request: str) -> list[str]:
+    found: list[str] = []
+    for name in ("a", "spin", "b"):
+        if not begin_statement():
+            found.append(f"{name} was left out")
+            continue
+        while name == "spin":
+            pass
+        found.append(name)
+    end_statements()
+    return found
+
+
+def test_a_statement_of_a_script_that_never_ends_is_left_out_and_the_rest_is_read() -> None:
+    with Guard(_script_that_spins, seconds=60, statement_seconds=0.2) as guard:
+        assert guard.call("script") == ["a", "spin was left out", "b"]
+        assert guard.call("again") == ["a", "spin was left out", "b"]
 
 
 def test_formatting_comments_case_and_alias_names_change_nothing() -> None:

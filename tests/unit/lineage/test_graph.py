@@ -13,7 +13,7 @@ from goldsmith.journal.lineage_tables import EdgeEvidence
 from goldsmith.lineage.columns import ColumnGraph, ColumnStep
 from goldsmith.lineage.graph import LineageGraph, LineageStep, merge_evidence
 from goldsmith.lineage.hotspots import hotspots
-from goldsmith.lineage.paths import find_paths
+from goldsmith.lineage.paths import cheapest_of_all, find_paths
 from goldsmith.lineage.walk import NotInLineage, downstream, impact, upstream
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -133,6 +133,23 @@ def test_ways_and_walks_agree_with_networkx(seed: int) -> None:
         assert found.count == len(ways)
         assert [path.cost for path in found.cheapest] == pytest.approx(costs[:10])
         assert {path.datasets for path in found.cheapest} <= {tuple(way) for way in ways}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_question_asked_again_has_the_same_answer(seed: int) -> None:
+    graph = LineageGraph.of_edges(random_edges(seed))
+    first = {
+        name: find_paths(LineageGraph.of_edges(random_edges(seed)), name) for name in graph.names
+    }
+    for _time in range(2):
+        assert {name: find_paths(graph, name) for name in graph.names} == first
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_cheapest_ways_of_all_datasets_are_those_of_each(seed: int) -> None:
+    graph = LineageGraph.of_edges(random_edges(seed))
+    for name, ways in cheapest_of_all(graph, most=3):
+        assert ways == find_paths(graph, name, most=3).cheapest
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from goldsmith.planning.drill import Outcome, Rehearsal, rehearse
+from goldsmith.planning.drill import DrillOutcome, Rehearsal, rehearse
 from unit.planning.test_routes import example, index_of
 
 NOW = datetime(2026, 11, 18, tzinfo=UTC)
@@ -26,10 +26,10 @@ def drilled(*down: str, tables: dict[str, Any] | None = None, **more: Any) -> Re
 def test_what_has_another_way_is_served_by_it_as_stale_as_its_origin() -> None:
     found = drilled("raw_orders")
     first = found.lines[0]
-    assert (first.dataset_id, first.outcome) == ("bronze_orders", Outcome.OTHER_WAY)
+    assert (first.dataset_id, first.outcome) == ("bronze_orders", DrillOutcome.OTHER_WAY)
     assert first.path_sequence == "raw_orders_alt,bronze_orders"
     assert (first.cost, first.stale_sec) == (2.0, 300.0)
-    assert [line.outcome for line in found.lines[1:]] == [Outcome.SERVED, Outcome.SERVED]
+    assert [line.outcome for line in found.lines[1:]] == [DrillOutcome.SERVED, DrillOutcome.SERVED]
     assert found.not_served == ()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from goldsmith.planning import planner
 from goldsmith.planning.plan import Plan
 from goldsmith.planning.routes import route_of
 from goldsmith.runtime import Runtime
+from goldsmith.service.observation_rounds import probe_again
 from goldsmith.worker.reroute import NoHealthyPath, reroute
 from goldsmith.worker.resources import worker_resources
 
@@ -121,3 +122,59 @@ def test_a_stage_that_would_hold_rows_twice_is_not_re_routed(
     shutil.rmtree(project.bucket("orders"))
     with pytest.raises(NoHealthyPath, match="writes by append"):
         project.plan(runtime, resources)
+
+
+def test_what_a_drill_cuts_off_is_not_read_in_its_environment_only(
+    project: Project, runtime: Runtime, resources: WorkerResources
+) -> None:
+    journal, minute = runtime.journal, timedelta(minutes=1)
+    health.cut(journal, "raw_orders", "production", "drill-1", "ann", minute)
+    assert project.plan(runtime, resources).stages[0].context.stage.source_id == "raw_orders"
+    health.cut(journal, "raw_orders", "embedded", "drill-1", "ann", minute)
+    first = project.plan(runtime, resources).stages[0]
+    assert first.context.stage.source_id == "raw_orders_alt"
+    found = health.health_of(journal, "raw_orders")
+    assert found is not None
+    assert "cut off by drill-1" in str(found.because)
+    kinds = ["SourceCutOff", "DatasetHealthChanged"]
+    assert [event.kind for event in journal.read(kinds=kinds)] == [
+        "SourceCutOff",
+        "SourceCutOff",
+        "DatasetHealthChanged",
+    ]
+
+
+def test_a_cut_ends_by_itself(
+    project: Project, runtime: Runtime, resources: WorkerResources
+) -> None:
+    health.cut(runtime.journal, "raw_orders", "embedded", "drill-1", "ann", timedelta())
+    assert project.plan(runtime, resources).stages[0].context.stage.source_id == "raw_orders"
+
+
+def test_a_service_brings_a_dataset_back_after_it_was_well_for_a_while(
+    project: Project, runtime: Runtime, resources: WorkerResources
+) -> None:
+    bucket = project.bucket("orders")
+    bucket.rename(bucket.with_name("gone"))
+    project.plan(runtime, resources)
+    probe_again(runtime)
+    bucket.with_name("gone").rename(bucket)
+    probe_again(runtime)
+    found = health.health_of(runtime.journal, "raw_orders")
+    assert found is not None
+    assert (found.status, found.well_since is not None) == ("down", True)
+    earlier = found.with_(well_since=found.well_since - timedelta(minutes=2))
+    health.store(runtime.journal, earlier, found)
+    probe_again(runtime)
+    found = health.health_of(runtime.journal, "raw_orders")
+    assert found is not None
+    assert found.status == "healthy"
+
+
+def test_a_stage_that_failed_on_its_source_is_re_routed_although_probes_succeed(
+    project: Project, runtime: Runtime, resources: WorkerResources
+) -> None:
+    with runtime.journal.writing() as connection:
+        health.mark_down(runtime.journal, "raw_orders", "SourceUnreachable", connection=connection)
+    first = project.plan(runtime, resources).stages[0]
+    assert first.context.stage.source_id == "raw_orders_alt"

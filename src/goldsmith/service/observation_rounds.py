@@ -20,7 +20,7 @@ _LOG = logging.getLogger(__name__)
 
 
 @dataclass
-class Probing:
+class ObservationRounds:
     """Probes in a thread of its own: a server that is away must not hold up the service."""
 
     runtime: Runtime
