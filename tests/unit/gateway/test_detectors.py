@@ -30,7 +30,7 @@ def every(gap: float, number: int, *, last: float = NOW - HOUR) -> list[float]:
         pytest.param(every(DAY, 20), NOW - 15 * DAY, INACTIVE, "no recent data", id="no push"),
         pytest.param(every(DAY, 20), None, INACTIVE, "no recent data", id="never pushed"),
         pytest.param(
-            every(DAY, 20, last=NOW - 9 * DAY) + [NOW - HOUR],
+            [*every(DAY, 20, last=NOW - 9 * DAY), NOW - HOUR],
             NOW,
             INACTIVE,
             "gap of over a week in last 2 weeks",
