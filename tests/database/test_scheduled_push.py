@@ -104,22 +104,24 @@ def test_nothing_is_lost_while_the_receiver_is_down(
     assert names(server) == ["orders"]
 
 
-def test_a_push_waits_at_the_gates_while_everything_is_stopped(
-    runtime: Runtime, plain: PlainSql, request_of: Request
+def test_a_push_waits_at_the_gates_and_while_everything_is_stopped(
+    runtime: Runtime, plain: PlainSql, server: IngestServer, request_of: Request
 ) -> None:
+    # It passes the gates like any request; there is no worker here.
+    assert admit(runtime, StageEstimates(runtime)).start == ()
+    waiting = waits.listed(runtime.journal)[request_of.request_id]
+    assert (waiting.gate, waiting.because) == ("profile", "No worker is alive.")
     plain.run(
-        "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value) "
-        "VALUES ('everything', '*', 'enabled', false)"
+        "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value, reason) "
+        "VALUES ('everything', '*', 'enabled', false, 'a leak')"
     )
-
-    def gate() -> str | None:
-        assert admit(runtime, StageEstimates(runtime)).start == ()
-        return waits.listed(runtime.journal)[request_of.request_id].gate
-
-    stopped = gate()
+    with pytest.raises(scheduled_push.TryAgain) as later:
+        scheduled_push.push_scheduled(runtime, request_of)
+    assert "a leak" in later.value.because
+    assert server.bodies == []
     plain.run("DELETE FROM control_flags")
-    # It passes all gates; there is no worker yet.
-    assert (stopped, gate()) == ("kill switch", "profile")
+    scheduled_push.push_scheduled(runtime, request_of)
+    assert names(server) == ["orders"]
 
 
 def test_a_key_that_is_missing_is_named_and_own_means_our_lake(

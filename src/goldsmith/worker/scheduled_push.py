@@ -14,6 +14,7 @@ from typing import Any
 
 from goldsmith.assets import manifest as manifests
 from goldsmith.assets.items import Flow
+from goldsmith.catalog.flags import Flag, FlagScope
 from goldsmith.catalog.push_schedules import PushSchedule
 from goldsmith.collectors.collect import CollectRequest, collect
 from goldsmith.collectors.patterns import TablePatterns
@@ -22,12 +23,15 @@ from goldsmith.emitters.receiver import INGEST_ENDPOINT, HttpReceiver
 from goldsmith.errors import BadRequest, GoldsmithError
 from goldsmith.journal import pushes
 from goldsmith.journal.tables import Request
+from goldsmith.planning.stopped import Stops, stop_text
 from goldsmith.runtime import Runtime
 from goldsmith.storage.lake_tables import metadata_files
 
 #: The warehouse of a row that means our own lake.
 OWN = "own"
 _WAIT = timedelta(minutes=5)
+#: While everything is stopped.
+_LOOK_AGAIN = timedelta(minutes=1)
 #: Query histories are read this far back at most after a failure.
 _LONGEST_LOOK_BACK = timedelta(days=7)
 
@@ -52,6 +56,7 @@ def push_scheduled(runtime: Runtime, request: Request) -> str:
             advice="Set warehouse and resource_uuid in its row of push_schedules.",
         )
     flow, now = Flow(row.flow), datetime.now(UTC)
+    _wait_while_stopped(runtime, now)
     receiver = HttpReceiver(
         key_id=runtime.secrets.resolve(str(row.key_id)).reveal(),
         token=runtime.secrets.resolve(str(row.key_token)),
@@ -99,6 +104,8 @@ def _collect_and_push(
         connection=_own_lake(runtime) if own else None,
     )
     gaps = f"; {len(collected.gaps)} gaps" if collected.gaps else ""
+    # Collecting takes time: a stop that came meanwhile holds.
+    _wait_while_stopped(runtime, datetime.now(UTC))
     if collected.items == 0:
         return f"there is nothing to push{gaps}"
     done = push(
@@ -109,6 +116,14 @@ def _collect_and_push(
     )
     ids = ", ".join(done.invocation_ids[:3])
     return f"pushed {done.items:,} items of {flow.value}, invocation ids {ids}{gaps}"
+
+
+def _wait_while_stopped(runtime: Runtime, now: datetime) -> None:
+    """Raise TryAgain while the flag `everything` stops all work."""
+    stops = Stops.of(runtime.catalog.snapshot().table(Flag).values(), now)
+    flag = stops.by_entity.get((FlagScope.EVERYTHING.value, "*"))
+    if flag is not None:
+        raise TryAgain(now + _LOOK_AGAIN, stop_text(flag))
 
 
 def _manifest_file(runtime: Runtime, row: PushSchedule) -> Path:
