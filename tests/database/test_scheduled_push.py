@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from goldsmith.credentials import SecretMissing
@@ -17,7 +18,8 @@ from goldsmith.journal import pushes, requests, waits
 from goldsmith.journal.tables import Request
 from goldsmith.runtime import Runtime
 from goldsmith.service.clock import Clock
-from goldsmith.worker import scheduled_push
+from goldsmith.storage import lake_catalog
+from goldsmith.worker import scheduled_push, upkeep
 from goldsmith.worker.admission import admit
 from goldsmith.worker.queue_state import StageEstimates
 from plain_sql import PlainSql
@@ -132,3 +134,50 @@ def test_a_key_that_is_missing_is_named_and_own_means_our_lake(
         scheduled_push.push_scheduled(runtime, request_of)
     plain.run("UPDATE push_schedules SET key_token = 'env:TOKEN', warehouse = 'own'")
     assert "nothing to push" in scheduled_push.push_scheduled(runtime, request_of)
+
+
+def test_a_worker_puts_the_request_back_until_the_hour_is_over(
+    runtime: Runtime, server: IngestServer, request_of: Request
+) -> None:
+    class Resources:
+        """The two parts of a worker's resources that a push uses."""
+
+        owner = "worker-1"
+
+        @staticmethod
+        def hide(text: str) -> str:
+            return runtime.secrets.redact(text)
+
+    def executed() -> Request:
+        taken = requests.take(runtime.journal, request_of.request_id, "worker-1")
+        assert taken is not None
+        return upkeep.execute(runtime, Resources(), taken)  # type: ignore[arg-type]
+
+    server.status = lambda _number: 500
+    again = executed()
+    assert (again.status, again.not_before is not None) == ("waiting", True)
+    assert TOKEN not in str(again.because)
+    server.status = lambda _number: 202
+    done = executed()
+    assert (done.status, "invocation ids" in str(done.because)) == ("done", True)
+
+
+def test_our_own_lake_is_pushed_with_rows_columns_and_freshness(
+    runtime: Runtime, plain: PlainSql, server: IngestServer, request_of: Request
+) -> None:
+    rows = pa.table({"id": [1, 2, 3]})
+    lake_catalog.prepare(runtime.storage)
+    lake = runtime.storage.lake()
+    assert lake is not None
+    lake.create_namespace("gold")
+    lake.create_table("gold.orders", rows.schema).append(rows)
+    runtime.storage.forget()
+    plain.run("UPDATE push_schedules SET warehouse = 'own'")
+    assert "pushed 1 items" in scheduled_push.push_scheduled(runtime, request_of)
+    [event] = json.loads(server.bodies[0])["events"]
+    asset = event["relational_asset"]
+    assert asset["metadata"] == {"name": "orders", "database": lake.name, "schema": "gold"}
+    assert asset["volume"]["row_count"] == 3
+    assert asset["freshness"]["last_update_time"]
+    # The lake is still open for the runtime.
+    assert runtime.storage.lake().table_exists("gold.orders")
