@@ -263,7 +263,11 @@ class _Collection:
         for database, schema, row in views:
             found.add_view(database, schema, str(row["name"]), str(row["view_query"]))
         del views
-        if self._collector.has_queries and not records_edges:
+        has_history = self._collector.has_queries and not records_edges
+        if has_history and getattr(self._connection, "log_file", "") is None:
+            has_history = False  # Hive without a copy of its log
+            self.gaps.append({"query": "all", "because": "the setting log_file is missing"})
+        if has_history:
             for row in self._queries(start):
                 if not row.get("error_text") and not row.get("error_code"):
                     found.add_query(row)
