@@ -14,6 +14,7 @@ from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
+from goldsmith.catalog.push_schedules import PushSchedule
 from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
@@ -43,6 +44,7 @@ ROWS: tuple[Row, ...] = (
     MaintenanceSchedule(maintenance_id="m"),
     CheckSchedule(rule_set_id="r", dataset_id="t"),
     SlotPrice(hour=1),
+    PushSchedule(push_schedule_id="p"),
     Edge(from_dataset_id="s", to_dataset_id="t"),
     ColumnLineage(from_dataset_id="s", from_column="a", to_dataset_id="t", to_column="b"),
     Convention(layer="raw"),

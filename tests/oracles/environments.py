@@ -20,6 +20,10 @@ from goldsmith.setup.java import cache_folder
 
 _PACKAGES = {
     "great_expectations": ("great_expectations>=1.9,<2", "pandas", f"pyspark=={spark_version}"),
+    # Its server does not import with later connectors.
+    "fakesnow": ("fakesnow[server]>=0.12.1,<0.13", "snowflake-connector-python==4.8.1"),
+    "snowflake": ("snowflake-connector-python==4.8.1", "sqlglot>=30,<31"),
+    "hive": ("pyhive[hive_pure_sasl]>=0.7,<0.8", "sqlglot>=30,<31"),
     "dbt": ("dbt-core>=1.9,<1.12", "dbt-duckdb>=1.9,<2"),
 }
 

@@ -11,6 +11,7 @@ from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.incidents import NotificationRoute, SeverityLevel
 from goldsmith.catalog.pipelines import Pipeline, Stage
 from goldsmith.catalog.profiles import PipelineProfile, Profile, ProfileSetting
+from goldsmith.catalog.push_schedules import PushSchedule
 from goldsmith.catalog.retries import HealingAction, HealingLimit, HealingStep, RetryPolicy
 from goldsmith.catalog.rows import Row
 from goldsmith.catalog.rules import RuleSet
@@ -37,6 +38,7 @@ DECLARED: tuple[type[Row], ...] = (
     MaintenanceSchedule,
     CheckSchedule,
     SlotPrice,
+    PushSchedule,
     Edge,
     ColumnLineage,
     Convention,

@@ -69,16 +69,20 @@ def collect(
     *,
     now: datetime,
     tell: Callable[[str], None] = _quiet,
+    connection: Any = None,
 ) -> Collected:
     """Collect a flow and write its manifest, which appears only when it is whole.
 
-    What may not be read is a gap of the manifest; a connection that breaks ends the collection.
+    A `connection` that is given is used instead of a new one. What may not be read is a gap of
+    the manifest; a connection that breaks ends the collection.
     """
     collector = WAREHOUSES.get(request.warehouse)
     kind = kind_of(collector, request.warehouse, request.flow)
     if request.resource_type and request.flow is not Flow.QUERY_LOGS:
         kind = request.resource_type
-    settings = resolved(request.warehouse, collector, request.settings, secrets)
+    settings: Mapping[str, str] = {}
+    if connection is None:
+        settings = resolved(request.warehouse, collector, request.settings, secrets)
     if (warning := memory_warning()) is not None:
         tell(f"WARNING: {warning}")
     if request.flow is not Flow.METADATA and collector.logs_hint is not None:
@@ -90,7 +94,8 @@ def collect(
                 upper_case=collector.upper_case, two_levels=collector.dialect == "hive"
             )
             lineage = stack.enter_context(QueryLineage(collector.dialect, names))
-        connection = connected(request.warehouse, collector, settings, secrets)
+        if connection is None:
+            connection = connected(request.warehouse, collector, settings, secrets)
         stack.callback(_closed, connection)
         work = _Collection(collector, connection, request, secrets, now, tell, lineage)
         number = manifest.write(
@@ -258,7 +263,11 @@ class _Collection:
         for database, schema, row in views:
             found.add_view(database, schema, str(row["name"]), str(row["view_query"]))
         del views
-        if self._collector.has_queries and not records_edges:
+        has_history = self._collector.has_queries and not records_edges
+        if has_history and getattr(self._connection, "log_file", "") is None:
+            has_history = False  # Hive without a copy of its log
+            self.gaps.append({"query": "all", "because": "the setting log_file is missing"})
+        if has_history:
             for row in self._queries(start):
                 if not row.get("error_text") and not row.get("error_code"):
                     found.add_query(row)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from goldsmith.assets.items import Flow
 from goldsmith.gateway import lineage_rows, query_rows, table_rows
 from goldsmith.gateway.checking import object_id
-from goldsmith.gateway.store import storable, upsert
+from goldsmith.gateway.store import processing, storable, upsert
 from goldsmith.journal import row_storage
 from goldsmith.journal.clock import now, read_clock
 from goldsmith.journal.definitions import gateway_deliveries, gateway_objects
@@ -62,7 +62,7 @@ def _process(journal: Journal, invocation_id: str) -> None:
     body = storable(json.loads(str(delivery.body)))
     is_log = delivery.path == Flow.QUERY_LOGS.path
     tables = query_rows.read(body) if is_log else []
-    with journal.writing() as connection:
+    with processing(journal) as connection:
         # Another service may have processed it meanwhile.
         taken = connection.execute(
             sa.update(gateway_deliveries)

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from goldsmith.gateway import keys
 from goldsmith.gateway.checking import DoorRefusal, checked_body, plain_body
+from goldsmith.gateway.store import accepting
 from goldsmith.journal import row_storage
 from goldsmith.journal.clock import now, read_clock
 from goldsmith.journal.definitions import gateway_deliveries
@@ -65,12 +66,7 @@ def receive(journal: Journal, key: GatewayKey, path: str, raw: bytes, encoding: 
         .order_by(columns.received_at.desc())
         .limit(1)
     )
-    # Not `journal.writing`: no event is written, and senders need not wait for each other.
-    with (
-        journal.engine.begin()
-        if journal.engine.dialect.name == "postgresql"
-        else (journal.writing()) as connection
-    ):
+    with accepting(journal) as connection:
         at = read_clock(connection)
         before = connection.execute(
             same.where(columns.received_at > at - SAME_WITHIN)

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as postgres_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
+from goldsmith.journal.journal import Journal
+
 _AT_ONCE = 400
+#: SQLite has one writer. Threads of one process wait here: its own waiting sleeps too long.
+_WRITER = threading.Lock()
+
+
+@contextmanager
+def accepting(journal: Journal) -> Iterator[sa.Connection]:
+    """A transaction that stores a request; on PostgreSQL senders do not wait for each other."""
+    if journal.engine.dialect.name == "postgresql":
+        with journal.engine.begin() as connection:
+            yield connection
+        return
+    with _WRITER, journal.writing() as connection:
+        yield connection
+
+
+@contextmanager
+def processing(journal: Journal) -> Iterator[sa.Connection]:
+    """A transaction that applies a request, one at a time.
+
+    A power cut undoes the mark of the request together with its rows: nothing need be synced.
+    """
+    with _WRITER, journal.writing(lasts=False) as connection:
+        yield connection
 
 
 def storable(value: Any) -> Any:

@@ -43,7 +43,11 @@ def store(
     }
     tables, measurements, nodes = [], [], []
     for table_id, asset in assets.items():
-        row = _table(asset, known.get(table_id), at)
+        measurements += _measurements(resource, table_id, asset, delivery.invocation_id, at)
+        before = known.get(table_id)
+        if before is not None and before.last_seen_at is not None and before.last_seen_at > at:
+            continue  # another service has processed a later push already
+        row = _table(asset, before, at)
         row |= {
             "resource_uuid": resource,
             "full_table_id": table_id,
@@ -51,7 +55,6 @@ def store(
             "invocation_id": delivery.invocation_id,
         }
         tables.append(row)
-        measurements += _measurements(resource, table_id, asset, delivery.invocation_id, at)
         nodes.append(
             {
                 "mcon": str(Mcon(resource, "table", table_id)),

@@ -78,6 +78,23 @@ def begin(
         return row_storage.insert(connection, row, started_at=now())
 
 
+def last_arrived(journal: Journal, resource_uuid: str, flow: str, receiver: str) -> Push | None:
+    """The newest push of a flow of which something arrived."""
+    query = (
+        sa.select(pushes)
+        .where(
+            pushes.c.resource_uuid == resource_uuid,
+            pushes.c.flow == flow,
+            pushes.c.receiver == receiver,
+        )
+        .order_by(pushes.c.started_at.desc())
+        .limit(20)
+    )
+    with journal.reading() as connection:
+        found = row_storage.select(connection, Push, query)
+        return next((push for push in found if _arrived(connection, push)), None)
+
+
 def _arrived(connection: sa.Connection, push: Push) -> bool:
     batch = sa.select(push_batches.c.push_id).where(push_batches.c.push_id == push.push_id)
     return push.ended_at is not None or connection.execute(batch.limit(1)).first() is not None

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Overlap, Pipeline
+from goldsmith.catalog.push_schedules import PushSchedule
 from goldsmith.catalog.upkeep_schedules import CheckSchedule, MaintenanceSchedule
 from goldsmith.errors import GoldsmithError
 from goldsmith.journal import requests, schedule_fires
@@ -68,6 +69,13 @@ def scheduled(catalog_index: CatalogIndex) -> Iterator[Scheduled]:
                 subject=f"maintenance:{row.maintenance_id}",
                 text=row.schedule.strip(),
                 options={name: value for name, value in options.items() if value is not None},
+            )
+    for push in rows.rows(PushSchedule):
+        if push.schedule and push.enabled:
+            yield Scheduled(
+                subject=f"push:{push.push_schedule_id}",
+                text=push.schedule.strip(),
+                options={upkeep.TASK: upkeep.PUSH, "push_schedule_id": push.push_schedule_id},
             )
     for check in rows.rows(CheckSchedule):
         if check.schedule and check.enabled:

@@ -1,4 +1,4 @@
-"""Requests that are no runs: maintain datasets, delete old rows of the journal, evaluate rules.
+"""Requests that are no runs: maintain datasets, delete old rows, evaluate rules, push.
 
 The service puts them when their schedule is due; a worker executes them in the same loop.
 """
@@ -19,10 +19,11 @@ from goldsmith.journal.retention import forget_before
 from goldsmith.journal.tables import Request
 from goldsmith.planning.resolved_stage import stage_id
 from goldsmith.runtime import Runtime
+from goldsmith.worker.scheduled_push import TryAgain, push_scheduled
 
 #: The option that names the task of such a request.
 TASK = "task"
-MAINTAIN, FORGET, CHECK = "maintain", "forget", "check"
+MAINTAIN, FORGET, CHECK, PUSH = "maintain", "forget", "check", "push"
 
 
 def execute(runtime: Runtime, resources: WorkerResources, request: Request) -> Request:
@@ -31,6 +32,11 @@ def execute(runtime: Runtime, resources: WorkerResources, request: Request) -> R
     how: Mapping[str, Any] = {"worker": worker}
     try:
         failed, because = _TASKS[request.options[TASK]](runtime, resources, request)
+    except TryAgain as again:
+        because = resources.hide(again.because)
+        return requests.requeue(
+            journal, request.request_id, because, not_before=again.at, worker=worker
+        )
     except GoldsmithError as error:
         because = resources.hide(f"{error} [{error.code}]")
         return requests.failed(journal, request.request_id, because=because, **how)
@@ -84,8 +90,15 @@ def _check(
     return True, f"{dataset} failed {rule_set}"
 
 
+def _push(
+    runtime: Runtime, _resources: WorkerResources, request: Request
+) -> tuple[bool, str | None]:
+    return False, push_scheduled(runtime, request)
+
+
 _TASKS: Mapping[str, Callable[[Runtime, WorkerResources, Request], tuple[bool, str | None]]] = {
     MAINTAIN: _maintain,
     FORGET: _forget,
     CHECK: _check,
+    PUSH: _push,
 }

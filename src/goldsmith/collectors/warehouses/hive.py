@@ -93,6 +93,10 @@ def tables(
             amount, _, unit = part.strip().partition(" ")
             amounts[unit] = amount
         epoch = facts.get("transient_lastddltime") or facts.get("last_modified_time")
+        # Spark: `[transient_lastDdlTime=1795037372]`.
+        if epoch is None and "transient_lastDdlTime=" in facts.get("table properties", ""):
+            rest = facts["table properties"].partition("transient_lastDdlTime=")[2]
+            epoch = rest.partition(",")[0].rstrip("]")
         yield {
             "name": name,
             "kind": facts.get("table type") or facts.get("type"),

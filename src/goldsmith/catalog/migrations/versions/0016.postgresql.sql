@@ -1,3 +1,25 @@
+CREATE TABLE push_schedules (
+	push_schedule_id TEXT NOT NULL, 
+	warehouse TEXT, 
+	flow TEXT DEFAULT 'metadata' NOT NULL, 
+	connection JSONB, 
+	resource_uuid TEXT, 
+	resource_type TEXT, 
+	include TEXT, 
+	exclude TEXT, 
+	only_volume BOOLEAN DEFAULT false NOT NULL, 
+	look_back_hours BIGINT DEFAULT 24 NOT NULL, 
+	endpoint TEXT, 
+	key_id TEXT DEFAULT 'env:MCD_INGEST_ID', 
+	key_token TEXT DEFAULT 'env:MCD_INGEST_TOKEN', 
+	schedule TEXT, 
+	enabled BOOLEAN DEFAULT true NOT NULL, 
+	PRIMARY KEY (push_schedule_id), 
+	CONSTRAINT ck_push_schedules_flow CHECK (flow IN ('metadata', 'lineage', 'query_logs')), 
+	CONSTRAINT ck_push_schedules_connection CHECK (jsonb_typeof(connection) = 'object'), 
+	CONSTRAINT ck_push_schedules_look_back_hours CHECK (look_back_hours >= 1)
+);
+
 CREATE TABLE gateway_keys (
 	key_id TEXT NOT NULL, 
 	scope TEXT DEFAULT 'ingestion' NOT NULL, 
