@@ -48,7 +48,7 @@ SHOWN: dict[str, dict[str, tuple[str, str]]] = {
         )
     },
     "RecordMalformed": {
-        "quarantine_rows": (_HERE, "test_records_that_stop_a_stage_are_kept_aside"),
+        "quarantine_rows": (_HERE, "test_records_that_stop_a_stage_are_quarantined"),
         "quarantine_files": (
             _SOURCES,
             "test_a_file_of_records_the_parser_cannot_even_keep_is_set_aside",
@@ -63,7 +63,7 @@ SHOWN: dict[str, dict[str, tuple[str, str]]] = {
         "open_incident": (_DATA, "test_duplicates_without_a_key_are_left_to_a_person"),
     },
     "CheckFailed": {
-        "quarantine_rows": (_DATA, "test_rows_that_break_a_check_are_kept_aside"),
+        "quarantine_rows": (_DATA, "test_rows_that_break_a_check_are_quarantined"),
         "skip_optional": (_HERE, "test_an_optional_stage_is_left_out_and_the_rest_goes_on"),
         "open_incident": (_DATA, "test_a_check_no_row_is_to_blame_for_is_left_to_a_person"),
     },

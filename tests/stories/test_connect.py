@@ -72,7 +72,7 @@ def test_a_setting_that_a_session_may_not_have_is_refused_by_its_name(here: Envi
 
 
 @pytest.mark.soak
-def test_lines_of_more_than_one_value_are_kept_aside_on_the_server_too(here: Environment) -> None:
+def test_lines_of_more_than_one_value_are_quarantined_on_the_server_too(here: Environment) -> None:
     catalog = _prepare(here)
     plain, _slow = _CATALOG.split("    timeout_sec")
     catalog.write_text(plain)

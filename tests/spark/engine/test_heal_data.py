@@ -93,7 +93,7 @@ def test_a_table_that_lost_what_was_published_is_left_to_a_person(bench: Bench) 
     assert incident_of(bench, 2).error_code == "TableBroken"
 
 
-def test_rows_that_break_a_check_are_quarantined_rows(bench: Bench) -> None:
+def test_rows_that_break_a_check_are_quarantined(bench: Bench) -> None:
     bench.apply(BRONZE)
     bench.apply(allowing(rules("[{type: not_null, column: amount}]"), "quarantine_rows"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10}, {"id": 2, "amount": None})

@@ -54,7 +54,7 @@ def test_a_truncated_file_is_set_aside_until_it_is_written_anew(bench: Bench) ->
     assert bench.rows("bronze", "id") == [(1,), (2,)]
 
 
-def test_records_that_stop_a_stage_are_quarantined_rows(bench: Bench) -> None:
+def test_records_that_stop_a_stage_are_quarantined(bench: Bench) -> None:
     allowed = allowing(BRONZE, "quarantine_rows")
     bench.apply(allowed.replace("jsonl", "jsonl\n    options: {mode: FAILFAST}"))
     bench.bring("a.jsonl", {"id": 1, "amount": 10}, "this is no JSON", {"id": 2, "amount": 20})

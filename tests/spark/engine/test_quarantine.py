@@ -70,7 +70,7 @@ def verdicts_of(bench: Bench, done: StageRun) -> list[Verdict]:
         return row_storage.select(connection, Verdict, query.order_by(verdicts.c.place))
 
 
-def test_broken_rows_are_kept_aside_whole_and_the_others_published(bench: Bench) -> None:
+def test_broken_rows_are_quarantined_whole_and_the_others_published(bench: Bench) -> None:
     ruled(bench, {**POSITIVE, "on_fail": "quarantine"}, {**NAMED, "on_fail": "quarantine"}, UNIQUE)
     bench.bring(
         "a.jsonl",

@@ -210,7 +210,7 @@ def test_an_encoding_may_be_called_a_charset(drop: Drop) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.json"])
-def test_bytes_that_are_none_of_the_encoding_are_quarantined_rows(drop: Drop, name: str) -> None:
+def test_bytes_that_are_none_of_the_encoding_are_quarantined(drop: Drop, name: str) -> None:
     drop.put(name, '{"a": "\u00e9"}'.encode("latin-1"))
     read = drop.read("a STRING", encoding="US-ASCII")
     assert plain(read.rows) == []

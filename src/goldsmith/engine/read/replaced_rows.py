@@ -11,6 +11,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
+from goldsmith.catalog.write_modes import Replaces
 from goldsmith.engine import faults
 from goldsmith.engine.attempt import Attempt, WorkerResources
 from goldsmith.engine.names import name
@@ -35,7 +36,9 @@ def take_replaced(
 
     stage, context = attempt.context.stage, attempt.context
     is_changed = bool(selection.inputs) and selection.inputs[0].changed
-    if context.resolved.write_mode != "merge" or not is_changed or selection.starts_over:
+    mode = context.resolved.mode
+    keeps_one_row = mode.replaces(stage.options) is Replaces.SAME_KEYS and not mode.keeps_versions
+    if not keeps_one_row or not is_changed or selection.starts_over:
         return
     dataset = str(stage.target_id)
     mine = resources.increments.ledger(context).ledger_id
