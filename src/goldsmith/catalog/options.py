@@ -128,6 +128,8 @@ TARGET = (
     ),
 )
 
+#: Keys of a source's options that no reader takes, and every format may have.
+OF_EVERY_FORMAT = ("arrival_queue", "throttle_group")
 #: A source also takes every option of Spark's reader of the format, by its own name.
 SOURCE = (
     Option(

@@ -7,6 +7,7 @@ from functools import cache
 
 from goldsmith.catalog.datasets import Source
 from goldsmith.catalog.file_formats import FORMATS
+from goldsmith.catalog.options import OF_EVERY_FORMAT
 from goldsmith.catalog.snapshot import CatalogRows
 from goldsmith.planning.integrity.finding import FindingSeverity, FoundProblem, catalog_rule
 from goldsmith.planning.integrity.known import did_you_mean
@@ -19,6 +20,7 @@ def unknown_reader_option(rows: CatalogRows) -> Iterator[FoundProblem]:
             continue
         format_ = source.file_format
         known = FORMATS.get(str(format_)).options if str(format_) in FORMATS else _of_any()
+        known = (*known, *OF_EVERY_FORMAT)
         lowered = {option.lower() for option in known}
         for option in source.options:
             # A name with a dot is a setting of Hadoop or of a file format's own library.
