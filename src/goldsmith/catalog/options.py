@@ -134,7 +134,7 @@ TARGET = (
 )
 
 #: Options of a source that no reader of files sees.
-OF_ANY_SOURCE = frozenset(("arrival_queue", "probe"))
+OF_ANY_SOURCE = frozenset(("arrival_queue", "probe", "throttle_group"))
 
 #: A source also takes every option of Spark's reader of the format, by its own name.
 SOURCE = (

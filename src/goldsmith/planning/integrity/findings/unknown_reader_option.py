@@ -20,11 +20,11 @@ def unknown_reader_option(rows: CatalogRows) -> Iterator[FoundProblem]:
             continue
         format_ = source.file_format
         known = FORMATS.get(str(format_)).options if str(format_) in FORMATS else _of_any()
+        known = (*known, *OF_ANY_SOURCE)
         lowered = {option.lower() for option in known}
         for option in source.options:
             # A name with a dot is a setting of Hadoop or of a file format's own library.
-            is_known = option.lower() in lowered or option in OF_ANY_SOURCE
-            if not is_known and "." not in option:
+            if option.lower() not in lowered and "." not in option:
                 of = f"the reader of {format_}" if str(format_) in FORMATS else "any reader"
                 yield FoundProblem(
                     source,
