@@ -22,6 +22,8 @@ from goldsmith.cli.output import (
 from goldsmith.cli.profiles import profile_dataset
 from goldsmith.cli.restore import restore
 
+_NOTHING_NOW = "Nothing is there now, though stages published it: `goldsmith plan` says what to do."
+
 
 @click.group()
 def datasets() -> None:
@@ -76,7 +78,7 @@ def show_dataset(cli: CliContext, dataset_id: str, as_json: bool) -> None:
     def text() -> None:
         echo(f"{held.dataset_id} ({held.kind}) at {held.location}")
         if held.empty:
-            echo("Nothing was ever written there.")
+            echo(_NOTHING_NOW if last else "Nothing was ever written there.")
         for name, value in (("rows", held.rows), ("files", held.files), ("bytes", held.bytes)):
             if value is not None:
                 echo(f"{name}: {value:,}")

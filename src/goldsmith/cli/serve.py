@@ -139,7 +139,7 @@ def _api(cli: CliContext, address: Address | None, as_json: bool) -> Iterator[No
         else:
             echo(f"The API is served at {address.url}/api/v1")
             if not PAGE.is_dir():
-                echo("There is no page in this clone: `make ui` builds it.")
+                echo("This installation has no page; in a clone `make ui` builds it.")
             if link is not None:
                 echo(f"Sign in once within 15 minutes: {link}")
         sys.stdout.flush()

@@ -141,6 +141,7 @@ def select_window(
             reasons=everything.reasons if files else (),
             # What is new outside the window is no part of the answer.
             inputs=everything.inputs if files else (),
+            notes=() if files else (f"no file of {window_read.dataset_id} is {window}",),
             missing=everything.missing,
             rewritten=tuple(file.path for file in files) if appends else (),
             read_again=tuple(file.path for file in files if file.path in first.known),

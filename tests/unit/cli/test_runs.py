@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,19 @@ def test_logs_of_a_run_are_shown_though_a_process_died_while_it_wrote_one(projec
 def test_a_retry_from_a_stage_that_is_not_there_runs_nothing(project: Path) -> None:
     done = invoke(project, "runs", "retry", "run-1", "--from", "9")
     assert isinstance(done.exception, NothingSelected), done.output
+
+
+def test_a_dataset_whose_table_is_gone_is_not_called_unwritten(project: Path) -> None:
+    assert (
+        "Nothing was ever written there."
+        in invoke(project, "datasets", "show", "bronze_orders").output
+    )
+    with sqlite3.connect(project / ".goldsmith" / "catalog.db") as journal:
+        journal.execute(
+            "INSERT INTO stage_runs (stage_run_id, run_id, pipeline_id, stage_order, target_id,"
+            " status, started_at, ended_at) VALUES ('try-1', 'run-1', 'orders', 1,"
+            " 'bronze_orders', 'succeeded', '2026-01-01 00:00:00', '2026-01-01 00:01:00')"
+        )
+    shown = invoke(project, "datasets", "show", "bronze_orders").output
+    assert "Nothing is there now" in shown
+    assert "last published by try-1" in shown

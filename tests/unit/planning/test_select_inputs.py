@@ -420,7 +420,9 @@ def test_a_stage_with_nothing_new_says_what_each_input_has_instead() -> None:
 
 def test_a_backfill_without_a_file_says_nothing_of_new_files_outside_its_window() -> None:
     case = replace(CASES["a backfill without a file in its window"], seen=files([C]))
-    assert selected(case).because == "nothing new of its inputs"
+    assert selected(case).because == (
+        "nothing new of its inputs; no file of raw is from 2026-03-01 to 2026-04-01"
+    )
 
 
 def test_old_rows_of_a_changed_definition_are_a_note_and_no_reason() -> None:
