@@ -516,8 +516,8 @@ def test_odd_names_survive(gateway: Gateway) -> None:
 #: What `montecarlo integrations create-key` asks first, recorded; the repeated parts are shortened.
 RECORDED_USER = """
 query getUser { getUser { firstName lastName account { uuid activeCollectionRegions
-  warehouses { uuid name connectionType isDeleted connections { uuid type createdOn jobTypes isActive
-    disabledOn connectionIdentifiers { key value } } dataCollector { uuid customerAwsRegion } }
+  warehouses { uuid name connectionType isDeleted connections { uuid type createdOn jobTypes
+    isActive disabledOn connectionIdentifiers { key value } } dataCollector { customerAwsRegion } }
   bi { uuid name connections { uuid } dataCollector { uuid, customerAwsRegion } }
   etlContainers { uuid name connections { uuid } }
   tableauAccounts { uuid dataCollector { uuid, customerAwsRegion } }
