@@ -29,6 +29,7 @@ FOR_EVER = datetime(9999, 12, 31, tzinfo=UTC)
 #: When the rows of a table last changed, as a metric.
 CHANGED_ON = "total_row_count_last_changed_on"
 _MOST = 1_000
+_NOT_HERE = ("activeCollectionRegions", "bi", "etlContainers", "tableauAccounts", "dataCollectors")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -171,7 +172,13 @@ def _moment(text: str | None) -> datetime | None:
 
 
 def _warehouse(resource: str, kind: str | None) -> dict[str, Any]:
-    return {"uuid": resource, "name": resource, "connectionType": (kind or "").upper()}
+    return {
+        "uuid": resource,
+        "name": resource,
+        "connectionType": (kind or "").upper(),
+        "isDeleted": False,
+        "connections": (),
+    }
 
 
 def _versions(row: PushedTable) -> dict[str, Any]:
@@ -309,6 +316,8 @@ def get_user(asker: Asker) -> dict[str, Any]:
             "id": ACCOUNT,
             "uuid": ACCOUNT,
             "name": "goldsmith",
+            # What Monte Carlo's command line asks for besides; there is none of it here.
+            **dict.fromkeys(_NOT_HERE, ()),
             "warehouses": [
                 _warehouse(resource, kind) for resource, kind in found if asker.sees(resource)
             ],

@@ -511,3 +511,30 @@ def test_odd_names_survive(gateway: Gateway) -> None:
         kept = name.replace("\x00", "�")
         found = gateway.ask(documents.TABLE, f=f"analytics:public.{kept}", d=UUID)["getTable"]
         assert found["mcon"].endswith(kept), name
+
+
+#: What `montecarlo integrations create-key` asks first, recorded; the repeated parts are shortened.
+RECORDED_USER = """
+query getUser { getUser { firstName lastName account { uuid activeCollectionRegions
+  warehouses { uuid name connectionType isDeleted connections { uuid type createdOn jobTypes
+    isActive disabledOn connectionIdentifiers { key value } } dataCollector { customerAwsRegion } }
+  bi { uuid name connections { uuid } dataCollector { uuid, customerAwsRegion } }
+  etlContainers { uuid name connections { uuid } }
+  tableauAccounts { uuid dataCollector { uuid, customerAwsRegion } }
+  dataCollectors { uuid stackArn active customerAwsAccountId templateProvider templateVariant
+    templateVersion codeVersion lastUpdated agents { uuid agentType platform storageType endpoint
+    createdTime isDeleted imageVersion lastUpdatedTime } } } } }
+"""
+
+
+def test_the_command_line_of_monte_carlo_makes_a_key_that_pushes(gateway: Gateway) -> None:
+    gateway.push("metadata", METADATA)
+    account = gateway.ask(RECORDED_USER)["getUser"]["account"]
+    assert [each["uuid"] for each in account["warehouses"]] == [UUID]
+    document = """mutation($description:String!,$scope:IntegrationKeyScope!){
+      createIntegrationKey(description:$description,scope:$scope){key{id secret}}}"""
+    made = gateway.ask(document, description="cli", scope="Ingestion")["createIntegrationKey"]
+    gateway.ingestion = {"x-mcd-id": made["key"]["id"], "x-mcd-token": made["key"]["secret"]}
+    gateway.push("lineage", column_lineage())
+    listed = gateway.ask("{getIntegrationKeys{id description scope}}")["getIntegrationKeys"]
+    assert {"id": made["key"]["id"], "description": "cli", "scope": "Ingestion"} in listed
