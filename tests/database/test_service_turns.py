@@ -184,6 +184,30 @@ def test_old_rows_of_the_journal_are_deleted_on_a_schedule(
     assert "deleted 0 events and 0 runs" in str(outcome.request.because)
 
 
+@pytest.mark.parametrize("foreground", [False, True])
+def test_upkeep_waits_while_what_it_works_on_is_stopped(
+    runtime: Runtime, plain: PlainSql, foreground: bool
+) -> None:
+    maintain = {upkeep.TASK: upkeep.MAINTAIN, "dataset_id": "bronze_orders"}
+    requests.put(
+        runtime.journal,
+        Request(request_id="request-maintain", selection=(), options=maintain, asked_by="service"),
+    )
+    for entity in (("everything", "*"), ("target", "bronze_orders")):
+        plain.run(
+            "INSERT INTO control_flags (entity_type, entity_id, flag_name, flag_value, reason) "
+            f"VALUES ('{entity[0]}', '{entity[1]}', 'enabled', false, 'a leak')"
+        )
+        held = admit(runtime, StageEstimates(runtime), foreground=foreground)
+        assert held.start == ()
+        waiting = waits.listed(runtime.journal)["request-maintain"]
+        assert waiting.gate == "kill_switch"
+        assert "a leak" in str(waiting.because)
+        plain.run("DELETE FROM control_flags")
+    started = admit(runtime, StageEstimates(runtime), foreground=True).start
+    assert [request.request_id for request in started] == ["request-maintain"]
+
+
 def test_each_closed_gate_is_a_row(runtime: Runtime, plain: PlainSql) -> None:
     put(runtime, "visits")
     assert gate_of(runtime, "visits") == "profile"

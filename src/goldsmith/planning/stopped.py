@@ -58,6 +58,10 @@ class Stops:
             *(("source", dataset.dataset_id) for dataset in context.inputs),
             ("target", stage.target_id or ""),
         ]
+        return self.on_entities(entities)
+
+    def on_entities(self, entities: Iterable[tuple[str, str]]) -> str | None:
+        """The sentence of the first flag on one of these (type, id) pairs."""
         flag = next((self.by_entity[e] for e in entities if e in self.by_entity), None)
         return None if flag is None else stop_text(flag)
 

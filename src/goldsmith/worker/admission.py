@@ -37,6 +37,7 @@ from goldsmith.scheduling.gates import GateFacts
 from goldsmith.scheduling.values import Decisions, GateVerdict
 from goldsmith.worker.queue_state import Queue, StageEstimates, read_queue
 from goldsmith.worker.retry_state import RetryState
+from goldsmith.worker.upkeep import TASK
 
 #: Stage option: an input written by another pipeline may be at most this old.
 MAX_INPUT_AGE = "max_input_age_minutes"
@@ -147,10 +148,19 @@ class _Facts:
         self._by_selection: dict[tuple[str, ...], GateFacts] = {}
 
     def of(self, request: Request, pipeline_id: str) -> GateFacts:
+        if TASK in request.options:
+            return self._of_task(request)
         selection = RetryState.of(request).selection
         if selection not in self._by_selection:
             self._by_selection[selection] = self._facts(selection, pipeline_id)
         return self._by_selection[selection]
+
+    def _of_task(self, request: Request) -> GateFacts:
+        """Upkeep runs no stage: flags on everything or on its dataset hold it."""
+        dataset = str(request.options.get("dataset_id") or "")
+        entities = (("everything", "*"), ("target", dataset), ("source", dataset))
+        stopped = self._stops.on_entities(entities)
+        return GateFacts(now=self._at.timestamp(), pipeline="", stopped_because=stopped)
 
     def _facts(self, selection: tuple[str, ...], pipeline_id: str) -> GateFacts:
         try:
