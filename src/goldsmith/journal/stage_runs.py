@@ -213,6 +213,20 @@ def newest_success(connection: sa.Connection, target_id: str) -> StageRun | None
     return next(iter(row_storage.select(connection, StageRun, query)), None)
 
 
+def quarantined_by_target(journal: Journal) -> dict[str, int]:
+    """How many rows the published stage runs of each target quarantined."""
+    query = (
+        sa.select(stage_runs.c.target_id, sa.func.sum(stage_runs.c.rows_quarantined))
+        .where(
+            stage_runs.c.status == RunStatus.SUCCEEDED.value,
+            stage_runs.c.rows_quarantined > 0,
+        )
+        .group_by(stage_runs.c.target_id)
+    )
+    with journal.reading() as connection:
+        return {str(target): int(rows) for target, rows in connection.execute(query)}
+
+
 def failures_by_code(journal: Journal) -> dict[str, int]:
     """The number of failed stage runs by error code, the most frequent first."""
     times = sa.func.count()

@@ -13,7 +13,7 @@ from goldsmith.engine.personal_data import masked, masked_text
 from goldsmith.engine.quarantine.liveness import COLUMNS, Liveness, liveness_of
 from goldsmith.engine.quarantine.quarantine_table import name_of
 from goldsmith.errors import GoldsmithError
-from goldsmith.journal import events
+from goldsmith.journal import events, stage_runs
 from goldsmith.journal.ids import new_id
 from goldsmith.journal.journal import Journal
 from goldsmith.planning.lake import TableHistory
@@ -40,6 +40,29 @@ class NoQuarantine(GoldsmithError):
     @property
     def hint(self) -> str:
         return "`goldsmith quarantine list` lists the datasets with quarantined rows."
+
+
+@dataclass(eq=False, kw_only=True)
+class QuarantineGone(GoldsmithError):
+    """Published stage runs quarantined rows, and the table that held them does not exist."""
+
+    exit_code = 1
+
+    dataset: str
+    rows: int
+
+    def __str__(self) -> str:
+        return (
+            f"Stage runs quarantined {self.rows:,} rows of '{self.dataset}', and the quarantine"
+            f" table {name_of(self.dataset)} is gone."
+        )
+
+    @property
+    def hint(self) -> str:
+        return (
+            "Put the lake's list of tables back, or check that the settings of `lake` and"
+            " `storage` name the right one: `goldsmith config check`."
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,11 +93,14 @@ def quarantined_rows(
     datasets: Sequence[str],
     histories: Histories = lambda dataset: None,
 ) -> list[QuarantinedRows]:
-    """Counts for each of the datasets that has quarantined rows."""
+    """Counts for each of the datasets that has quarantined rows; a lost table is refused."""
     found = []
+    recorded = stage_runs.quarantined_by_target(journal)
     for dataset in datasets:
         table = table_at(storage, name_of(dataset))
         if table is None:
+            if dataset in recorded:
+                raise QuarantineGone(dataset=dataset, rows=recorded[dataset])
             continue
         columns = ("_run_id", "_checks", *COLUMNS)
         rows = table.scan(selected_fields=columns).to_arrow().to_pylist()
@@ -109,14 +135,22 @@ def rows_of(
     histories: Histories = lambda dataset: None,
 ) -> list[dict[str, Any]]:
     """Quarantined rows with the checks they broke and the reasons, newest first."""
-    table = table_at(storage, name_of(dataset))
-    if table is None:
-        raise NoQuarantine(dataset=dataset)
+    table = _existing(storage, journal, dataset)
     rows = table.scan().to_arrow().to_pylist()
     now = liveness_of(journal, dataset, rows, histories(dataset))
     selection = [row for row in rows if _is_meant(row, now, run_id=run_id, unpublished=unpublished)]
     selection.sort(key=lambda row: (row["_kept_at"], row["_id"]), reverse=True)
     return [_shown(row, not now.is_unpublished(row), hide) for row in selection[:most]]
+
+
+def _existing(storage: Storage, journal: Journal, dataset: str) -> Any:
+    """The quarantine table of a dataset; raises if there is none."""
+    table = table_at(storage, name_of(dataset))
+    if table is not None:
+        return table
+    if rows := stage_runs.quarantined_by_target(journal).get(dataset):
+        raise QuarantineGone(dataset=dataset, rows=rows)
+    raise NoQuarantine(dataset=dataset)
 
 
 def discard(
@@ -138,9 +172,7 @@ def discard(
     from pyiceberg.expressions import In
 
     one_of: Any = In  # pydantic hides the signature of its constructor
-    table = table_at(storage, name_of(dataset))
-    if table is None:
-        raise NoQuarantine(dataset=dataset)
+    table = _existing(storage, journal, dataset)
     complete(storage, journal, dataset)
     rows = table.scan(selected_fields=("_id", "_run_id", *COLUMNS)).to_arrow().to_pylist()
     now = liveness_of(journal, dataset, rows)
