@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.staticfiles import StaticFiles
 
 from goldsmith.api import (
+    backfills,
     catalog,
     checks,
     configuration,
@@ -24,9 +25,13 @@ from goldsmith.api import (
     lineage,
     plans,
     quarantine,
+    queue,
     requests,
     runs,
+    schedules,
     sessions,
+    throttles,
+    workers,
 )
 from goldsmith.api.access import Needs
 from goldsmith.api.event_feed import EventFeed
@@ -40,6 +45,11 @@ ROUTERS = (
     plans.router,
     runs.router,
     requests.router,
+    queue.router,
+    schedules.router,
+    backfills.router,
+    workers.router,
+    throttles.router,
     flags.router,
     events.router,
     catalog.router,
