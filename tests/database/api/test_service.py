@@ -146,7 +146,7 @@ def test_throttles_show_their_live_rate(connect: Any, runtime: Runtime) -> None:
         throttle_id="slow",
         entity_type="source",
         entity_id="raw_orders",
-        metric="rows_per_sec",
+        metric="records_per_second",
         threshold=100.0,
     )
     with runtime.catalog.change(actor="test") as change:
@@ -154,6 +154,7 @@ def test_throttles_show_their_live_rate(connect: Any, runtime: Runtime) -> None:
     client = connect(Role.VIEWER)
     [found] = client.get("/api/v1/throttles").json()["items"]
     assert (found["throttle_id"], found["in_effect"], found["rate"]) == ("slow", 100.0, 0.0)
+    assert found["problem"] is None
     assert client.get("/api/v1/throttles/slow").json() == found
     missing = client.get("/api/v1/throttles/slo")
     assert (missing.status_code, missing.json()["code"]) == (404, "UnknownName")
