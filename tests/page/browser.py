@@ -45,7 +45,7 @@ def make_demo(project: Path) -> None:
 
 
 @contextmanager
-def serve(project: Path) -> Iterator[Service]:
+def serve(project: Path, *options: str) -> Iterator[Service]:
     """Build the page unless it is built, and serve the project with it."""
     subprocess.run([sys.executable, ROOT / "tools" / "ui.py"], check=True)
     command = [*GOLDSMITH, "--project", str(project)]
@@ -58,7 +58,7 @@ def serve(project: Path) -> Iterator[Service]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            [*command, "serve", "--json", "--port", "0", "--probe-port", "0"],
+            [*command, "serve", "--json", "--port", "0", "--probe-port", "0", *options],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -16,6 +16,8 @@ VIEWS = (
     "datasets/silver_orders?tab=Checks",
     "datasets/bronze_user_events?tab=Quarantine",
     "datasets/silver_orders?tab=Sample",
+    "lineage",
+    "lineage/silver_orders",
     "control",
     "incidents",
     "catalog",

@@ -17,6 +17,8 @@ const Runs = lazy(async () => ({ default: (await import("./views/run")).Runs }))
 const RunPage = lazy(async () => ({ default: (await import("./views/run")).RunPage }));
 const Datasets = lazy(async () => ({ default: (await import("./views/datasets")).Datasets }));
 const Dataset = lazy(async () => ({ default: (await import("./views/datasets")).Dataset }));
+const LineageStart = lazy(async () => ({ default: (await import("./views/lineage")).LineageStart }));
+const Lineage = lazy(async () => ({ default: (await import("./views/lineage")).Lineage }));
 const Control = lazy(() => import("./views/control"));
 const Incidents = lazy(async () => ({ default: (await import("./views/incidents")).Incidents }));
 const Catalog = lazy(async () => ({ default: (await import("./views/catalog")).Catalog }));
@@ -26,7 +28,7 @@ const Audit = lazy(async () => ({ default: (await import("./views/records")).Aud
 const Settings = lazy(async () => ({ default: (await import("./views/records")).Settings }));
 
 const VIEWS: [name: string, title: string, key: string][] = [
-  ["now", "Now", "n"], ["pipelines", "Pipelines", "p"], ["runs", "Runs", "r"], ["datasets", "Datasets", "d"], ["control", "Control", "c"],
+  ["now", "Now", "n"], ["pipelines", "Pipelines", "p"], ["runs", "Runs", "r"], ["datasets", "Datasets", "d"], ["lineage", "Lineage", "l"], ["control", "Control", "c"],
   ["incidents", "Incidents", "i"], ["catalog", "Catalog", "t"], ["checks", "Checks", "k"], ["healing", "Healing", "h"], ["audit", "Audit log", "a"], ["settings", "Settings", "s"],
 ];
 
@@ -38,6 +40,7 @@ function View() {
     case "pipelines": return id ? <Pipeline key={id} id={id} /> : <Pipelines />;
     case "runs": return id ? <RunPage key={id} id={id} /> : <Runs />;
     case "datasets": return id ? <Dataset key={id} id={id} /> : <Datasets />;
+    case "lineage": return id ? <Lineage key={id} id={id} /> : <LineageStart />;
     case "control": return <Control />;
     case "incidents": return <Incidents id={id} />;
     case "catalog": return <Catalog table={id} rowKey={rest.length ? rest.join("/") : undefined} />;

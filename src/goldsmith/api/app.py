@@ -11,6 +11,7 @@ from fastapi.routing import APIRoute
 from starlette.staticfiles import StaticFiles
 
 from goldsmith.api import (
+    backfills,
     catalog,
     checks,
     configuration,
@@ -21,11 +22,16 @@ from goldsmith.api import (
     healing,
     incidents,
     keys,
+    lineage,
     plans,
     quarantine,
+    queue,
     requests,
     runs,
+    schedules,
     sessions,
+    throttles,
+    workers,
 )
 from goldsmith.api.access import Needs
 from goldsmith.api.event_feed import EventFeed
@@ -39,10 +45,16 @@ ROUTERS = (
     plans.router,
     runs.router,
     requests.router,
+    queue.router,
+    schedules.router,
+    backfills.router,
+    workers.router,
+    throttles.router,
     flags.router,
     events.router,
     catalog.router,
     datasets.router,
+    lineage.router,
     quarantine.router,
     checks.router,
     healing.router,

@@ -13,7 +13,7 @@ from goldsmith.api.paging import Cursor, Limit, page_by_key
 from goldsmith.catalog.columns import plain
 from goldsmith.engine.personal_data import masked, personal_of
 from goldsmith.errors import BadRequest
-from goldsmith.journal import runs, verdicts
+from goldsmith.journal import health, runs, verdicts
 from goldsmith.planning import dataset_info
 from goldsmith.planning.explain import dataset_kind
 from goldsmith.planning.stage_context import dataset_of
@@ -44,6 +44,15 @@ def list_freshness(
         for dataset in freshness(runtime)
         if dataset.is_stale or not stale
     ]
+
+
+@router.get("/health", response_model=Page[dict[str, Any]])
+def list_health(
+    caller: ViewerOfAll, runtime: OpenRuntime, limit: Limit = 200, cursor: Cursor = None
+) -> Any:
+    """What probes found of the datasets that have another way."""
+    found = [row.as_plain() for row in health.all_health(runtime.journal)]
+    return page_by_key(found, lambda row: str(row["dataset_id"]), cursor, limit)
 
 
 @router.get("/{dataset_id}")

@@ -28,6 +28,7 @@ _STATUS: Mapping[str, int] = {
     "KeyIsLimited": 403,
     "NotSignedIn": 401,
     "NoCsrfToken": 403,
+    "NotInLineage": 404,
     "NothingSelected": 404,
     "NothingToStop": 404,
     "RequestElsewhere": 409,

@@ -42,7 +42,7 @@ def list_requests(
     return [
         request.as_plain()
         for request in found
-        if allowed is None or ((names := _pipelines(runtime, request)) and names <= allowed)
+        if allowed is None or ((names := pipelines_of(runtime, request)) and names <= allowed)
     ]
 
 
@@ -66,7 +66,7 @@ def request_run(
 def show_request(caller: Viewer, runtime: OpenRuntime, request_id: str) -> dict[str, Any]:
     """One request: its status, the reason, and the runs it led to."""
     found = requests.get(runtime.journal, request_id)
-    caller.check(runtime, sorted(_pipelines(runtime, found)) or [None])
+    caller.check(runtime, sorted(pipelines_of(runtime, found)) or [None])
     return found.as_plain()
 
 
@@ -76,7 +76,7 @@ def cancel(
 ) -> dict[str, Any]:
     """Cancel a request that does not run; a running one has to be stopped."""
     found = requests.get(runtime.journal, request_id)
-    caller.check(runtime, sorted(_pipelines(runtime, found)) or [None])
+    caller.check(runtime, sorted(pipelines_of(runtime, found)) or [None])
 
     def act() -> dict[str, Any]:
         because = f"cancelled by {caller.owner}"
@@ -94,7 +94,7 @@ def _check(caller: Caller, runtime: Runtime, selection: list[str]) -> None:
     )
 
 
-def _pipelines(runtime: Runtime, request: Request) -> frozenset[str]:
+def pipelines_of(runtime: Runtime, request: Request) -> frozenset[str]:
     """The pipelines a request reaches now; empty if its selection names nothing any more."""
     catalog_index = runtime.catalog_indexer.catalog_index()
     try:

@@ -134,18 +134,15 @@ def _put(
 
 
 def _progress(cli: CliContext, name: str, *, cancel: bool, as_json: bool) -> None:
-    from goldsmith.errors import BadRequest, GoldsmithError
+    from goldsmith.errors import GoldsmithError
     from goldsmith.journal import requests
     from goldsmith.journal.tables import RequestStatus
+    from goldsmith.worker.backfills import backfill as find
 
     journal = cli.runtime.journal
-    found = requests.of_backfill(journal, name)
-    if not found:
-        raise BadRequest(
-            sentence=f"There is no backfill '{name}'.", advice="`goldsmith queue` shows what waits."
-        )
+    found = find(journal, name)
     if cancel:
-        for request in found:
+        for request in requests.of_backfill(journal, name):
             if request.status in (RequestStatus.WAITING, RequestStatus.STOPPED):
                 try:
                     requests.cancel(
@@ -153,10 +150,10 @@ def _progress(cli: CliContext, name: str, *, cancel: bool, as_json: bool) -> Non
                     )
                 except GoldsmithError:
                     continue  # a worker took it meanwhile
-        found = requests.of_backfill(journal, name)
-    counts: dict[str, int] = {}
-    for request in found:
-        counts[request.status] = counts.get(request.status, 0) + 1
-    answer = {"backfill_id": name, "windows": len(found), **counts}
-    text = ", ".join(f"{number:,} {status}" for status, number in counts.items())
-    show(as_json, answer, lambda: echo(f"{name}: {count(len(found), 'window')}: {text}."))
+        found = find(journal, name)
+    text = ", ".join(f"{number:,} {status}" for status, number in found.counts.items())
+    show(
+        as_json,
+        found.as_plain(),
+        lambda: echo(f"{name}: {count(found.windows, 'window')}: {text}."),
+    )

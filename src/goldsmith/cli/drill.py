@@ -68,7 +68,9 @@ def drill(
     Nothing runs without --live. Exits 1 if something would not be served, or with --live if it
     was not served as rehearsed.
     """
-    rehearsal = _rehearse(cli, downs)
+    from goldsmith.worker.drill import rehearse_now
+
+    rehearsal = rehearse_now(cli.runtime, downs)
     if not live:
         show(as_json, {**rehearsal.as_plain(), "live": False}, lambda: _say(rehearsal))
         raise click.exceptions.Exit(1 if rehearsal.not_served else 0)
@@ -91,32 +93,6 @@ def drill(
 
     show(as_json, {**report.as_plain(), "report": str(file)}, text)
     raise click.exceptions.Exit(1 if report.differences else 0)
-
-
-def _rehearse(cli: CliContext, downs: Sequence[str]) -> Rehearsal:
-    from datetime import UTC, datetime
-
-    from goldsmith.journal import health
-    from goldsmith.journal.lineage_tables import HealthStatus
-    from goldsmith.planning.drill import rehearse
-    from goldsmith.worker.drill import last_data
-    from goldsmith.worker.incidents import freshness
-
-    runtime = cli.runtime
-    known = {
-        row.dataset_id: row.because or "a probe failed"
-        for row in health.all_health(runtime.journal)
-        if row.status == HealthStatus.DOWN
-    }
-    ages = {entry.dataset_id: entry.last_update for entry in freshness(runtime)}
-    return rehearse(
-        runtime.catalog_indexer.catalog_index(),
-        tuple(dict.fromkeys(downs)),
-        datetime.now(UTC),
-        environment=runtime.settings.environment,
-        known_down=known,
-        last_data=last_data(runtime, ages),
-    )
 
 
 def _drill_live(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -21,9 +19,6 @@ from goldsmith.cli.output import (
     write_text,
 )
 
-if TYPE_CHECKING:
-    from goldsmith.lineage.graph import LineageGraph
-
 depth_option = click.option("--depth", type=how_many, help="At most so many steps away.")
 layer_option = click.option("--layer", "layers", multiple=True, help="Only datasets of this layer.")
 FORMATS = ("json", "mermaid", "dot", "graphml", "cypher", "gremlin", "html")
@@ -32,28 +27,6 @@ FORMATS = ("json", "mermaid", "dot", "graphml", "cypher", "gremlin", "html")
 @click.group()
 def lineage() -> None:
     """Which dataset feeds which: up, down, columns, impact, hotspots, differences, export."""
-
-
-def graph_of(cli: CliContext) -> LineageGraph:
-    """The lineage graph of the catalog, with the evidence of every origin."""
-    from goldsmith.journal.evidence import current_evidence
-    from goldsmith.planning.lineage_graph import lineage_graph
-
-    index = cli.runtime.catalog_indexer.catalog_index()
-    now = datetime.now(UTC)
-    with cli.runtime.journal.reading() as connection:
-        found = current_evidence(connection, now)
-    return lineage_graph(index, found, now=now)
-
-
-def _layers_of(cli: CliContext) -> dict[str, str]:
-    """The layer of each dataset that a stage writes; every other dataset is raw."""
-    index = cli.runtime.catalog_indexer.catalog_index()
-    found = dict.fromkeys(index.rows.dataset_ids, "raw")
-    for context in index.stages.values():
-        if context.stage.target_id is not None:
-            found[context.stage.target_id] = context.resolved.layer
-    return found
 
 
 @lineage.command("up")
@@ -85,23 +58,9 @@ def columns(
     as_json: bool,
 ) -> None:
     """Show which columns a dataset's columns are made of, as `column_lineage` declares it."""
-    from goldsmith.catalog.edges import ColumnLineage
-    from goldsmith.lineage.columns import ColumnGraph, ColumnStep
-    from goldsmith.planning import dataset_info
-    from goldsmith.registry import UnknownName
+    from goldsmith.worker.lineage_view import column_steps
 
-    rows = cli.runtime.catalog.snapshot()
-    dataset_info.find(rows, dataset_id)
-    graph = ColumnGraph(ColumnStep(**row.as_plain()) for row in rows.rows(ColumnLineage))
-    known = graph.columns_of(dataset_id)
-    if column is not None and column not in known:
-        noun = f"column with lineage of {dataset_id}"
-        raise UnknownName(noun=noun, name=column, known=tuple(known))
-    walk = graph.downstream if is_down else graph.upstream
-    found = [
-        step for name in ([column] if column else known) for step in walk(dataset_id, name, depth)
-    ]
-    steps = list(dict.fromkeys(found))
+    steps = column_steps(cli.runtime, dataset_id, column, is_down=is_down, depth=depth)
 
     def text() -> None:
         heads = ("from", "to", "kind", "expression")
@@ -144,15 +103,10 @@ def _walk(
     is_up: bool,
 ) -> None:
     from goldsmith.lineage.export import as_tree
-    from goldsmith.lineage.walk import downstream, upstream
+    from goldsmith.worker.lineage_view import around, current_graph
 
-    graph, layer_of = graph_of(cli), _layers_of(cli)
-    found = (upstream if is_up else downstream)(graph, dataset_id, depth)
-    rows = [
-        {"dataset_id": name, "distance": distance, "layer": layer_of.get(name)}
-        for name, distance in found.items()
-        if not layers or layer_of.get(name) in layers
-    ]
+    graph = current_graph(cli.runtime)
+    rows = around(cli.runtime, graph, dataset_id, is_up=is_up, depth=depth, layers=layers)
 
     def text() -> None:
         if layers:
@@ -172,12 +126,9 @@ def _walk(
 @pass_cli
 def show_impact(cli: CliContext, dataset_id: str, also: tuple[str, ...], as_json: bool) -> None:
     """Show what cannot be made without a dataset, and what another way still makes."""
-    from goldsmith.lineage.walk import impact, number_of
+    from goldsmith.worker.lineage_view import impact_of
 
-    graph = graph_of(cli)
-    for name in also:
-        number_of(graph, name)
-    found = impact(graph, dataset_id, also)
+    found = impact_of(cli.runtime, dataset_id, also)
 
     def text() -> None:
         for name in found.lost:
@@ -187,8 +138,7 @@ def show_impact(cli: CliContext, dataset_id: str, also: tuple[str, ...], as_json
         lost, other = count(len(found.lost), "dataset"), len(found.rerouted)
         echo(f"Without {dataset_id}: {lost} lost, {other} with another way.")
 
-    plain = {"dataset_id": dataset_id, "lost": found.lost, "other_way": found.rerouted}
-    show(as_json, plain, text)
+    show(as_json, found.as_plain(), text)
 
 
 @lineage.command("hotspots")
@@ -200,19 +150,9 @@ def show_hotspots(cli: CliContext, most: int, as_json: bool) -> None:
 
     The value of a dataset is 10, 3 or 1: the criticality of the pipeline that writes it.
     """
-    from goldsmith.catalog.pipelines import Pipeline
-    from goldsmith.lineage.hotspots import CRITICALITY_VALUE, hotspots
+    from goldsmith.worker.lineage_view import ranked_hotspots
 
-    rows = cli.runtime.catalog_indexer.catalog_index().rows
-    values: dict[str, float] = {}
-    for stages in rows.stages_of.values():
-        for stage in stages:
-            pipeline = rows.get(Pipeline, stage.pipeline_id)
-            level = "normal" if pipeline is None else str(pipeline.criticality or "normal")
-            if stage.target_id is not None:
-                value = CRITICALITY_VALUE.get(level, 1.0)
-                values[stage.target_id] = max(value, values.get(stage.target_id, 0.0))
-    found = [spot.as_plain() for spot in hotspots(graph_of(cli), values=values, most=most)]
+    found = ranked_hotspots(cli.runtime, most)
 
     def text() -> None:
         columns = ["dataset_id", "dependants", "value", "lost_without"]
@@ -231,6 +171,8 @@ def show_differences(cli: CliContext, as_json: bool) -> None:
 
     Exits 1 if something differs.
     """
+    from datetime import UTC, datetime
+
     from goldsmith.journal.evidence import current_evidence
     from goldsmith.planning.lineage_differences import edge_differences
 
@@ -266,19 +208,11 @@ def export(
     as_json: bool,
 ) -> None:
     """Write the lineage, of one dataset or of all, for another tool."""
-    from goldsmith.lineage import export as exporting
-    from goldsmith.lineage.html_view import as_html
-    from goldsmith.lineage.walk import downstream, upstream
+    from goldsmith.worker.lineage_view import exported
 
-    graph = graph_of(cli)
-    if dataset_id is not None:
-        around = {dataset_id, *upstream(graph, dataset_id, depth)}
-        around |= downstream(graph, dataset_id, depth).keys()
-        graph = exporting.part_of(graph, around)
-    format_ = "json" if as_json else format_
-    text = as_html(graph, dataset_id) if format_ == "html" else exporting.FORMATS[format_](graph)
+    text, number = exported(cli.runtime, "json" if as_json else format_, dataset_id, depth)
     if output is None:
         write_text(text)
     else:
         save_text(output, text)
-        echo(f"Wrote {count(len(graph.names), 'dataset')} to {output}.")
+        echo(f"Wrote {count(number, 'dataset')} to {output}.")

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from goldsmith.cli.output import CliContext, echo, json_option, pass_cli, show, table
 from goldsmith.cli.times import local
-from goldsmith.errors import BadRequest, nearest
-
-if TYPE_CHECKING:
-    from goldsmith.engine.pace.states import ThrottleState
 
 
 @click.group()
@@ -25,7 +20,9 @@ def throttles() -> None:
 @pass_cli
 def list_(cli: CliContext, as_json: bool) -> None:
     """Show every throttle: its threshold, the rate in effect, and the use in the last minute."""
-    found = [_plain(state) for state in _states(cli)]
+    from goldsmith.engine.pace.states import current_states
+
+    found = [state.as_plain() for state in current_states(cli.runtime.journal)]
 
     def text() -> None:
         table(
@@ -53,14 +50,9 @@ def list_(cli: CliContext, as_json: bool) -> None:
 @pass_cli
 def show_throttle(cli: CliContext, throttle_id: str, as_json: bool) -> None:
     """Show one throttle: its tokens, who holds some of them, and who waits for it."""
-    states = {state.throttle.throttle_id: state for state in _states(cli)}
-    if throttle_id not in states:
-        guess = nearest(throttle_id, tuple(states))
-        raise BadRequest(
-            sentence=f"There is no throttle '{throttle_id}'.",
-            advice=f"Did you mean '{guess}'?" if guess else "`goldsmith throttles list` has them.",
-        )
-    row = _plain(states[throttle_id])
+    from goldsmith.engine.pace.states import current_state
+
+    row = current_state(cli.runtime.journal, throttle_id).as_plain()
 
     def text() -> None:
         limits = f"{row['entity_type']} {row['entity_id']}"
@@ -82,40 +74,6 @@ def show_throttle(cli: CliContext, throttle_id: str, as_json: bool) -> None:
             echo(f"  {wait['subject']} of {wait['pipeline_id']}: {wait['because']}")
 
     show(as_json, row, text)
-
-
-def _states(cli: CliContext) -> list[ThrottleState]:
-    from goldsmith.engine.pace.buckets import read_throttles
-    from goldsmith.engine.pace.states import states
-
-    journal = cli.runtime.journal
-    rows = sorted(read_throttles(journal), key=lambda throttle: throttle.throttle_id)
-    return states(journal, rows)
-
-
-def _plain(state: ThrottleState) -> dict[str, Any]:
-    from goldsmith.catalog.throttle_metrics import metric_of
-
-    throttle, metric = state.throttle, metric_of(state.throttle.metric)
-    problem = None
-    if metric is None:
-        problem = f"'{throttle.metric}' is no metric"
-    elif not (throttle.threshold or 0) > 0:
-        problem = "its threshold is not above zero"
-    return {
-        **throttle.as_plain(),
-        "unit": metric.unit if metric else None,
-        "counts": str(metric.counts) if metric else None,
-        "in_effect": (throttle.threshold or 0.0) * state.effective,
-        "effective": state.effective,
-        "rate": state.rate,
-        "tokens": state.tokens,
-        "refused_at": state.refused_at.isoformat() if state.refused_at else None,
-        "refused_because": state.refused_because,
-        "holders": [holder.as_plain() for holder in state.holders],
-        "waiting": [wait.as_plain() for wait in state.waiting],
-        "problem": problem,
-    }
 
 
 def _number(value: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import click
 
@@ -17,19 +16,9 @@ from goldsmith.cli.times import local
 @pass_cli
 def workers(cli: CliContext, everything: bool, as_json: bool) -> None:
     """Show the services and workers: where they run, their slots, what they run now."""
-    from goldsmith.journal import requests
-    from goldsmith.journal import workers as rows
-    from goldsmith.journal.tables import RequestStatus
+    from goldsmith.journal.workers import with_their_requests
 
-    journal = cli.runtime.journal
-    running: dict[str, list[str]] = {}
-    for request in requests.with_status(journal, RequestStatus.RUNNING):
-        running.setdefault(str(request.worker), []).append(request.request_id)
-    found: list[dict[str, Any]] = [
-        {**row.as_plain(), "alive": alive, "running": running.get(row.worker, [])}
-        for row, alive in rows.listed(journal)
-        if alive or everything
-    ]
+    found = with_their_requests(cli.runtime.journal, everything=everything)
 
     def text() -> None:
         table(

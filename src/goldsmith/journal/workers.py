@@ -117,6 +117,24 @@ def listed(journal: Journal) -> list[tuple[WorkerRow, bool]]:
     ]
 
 
+def with_their_requests(journal: Journal, *, everything: bool = False) -> list[dict[str, Any]]:
+    """The services and workers with what they run now; `everything`: those that ended too."""
+    query = (
+        sa.select(requests.c.worker, requests.c.request_id)
+        .where(requests.c.status == RequestStatus.RUNNING.value)
+        .order_by(requests.c.asked_at, requests.c.request_id)
+    )
+    running: dict[str, list[str]] = {}
+    with journal.reading() as connection:
+        for worker, request_id in connection.execute(query):
+            running.setdefault(worker, []).append(request_id)
+    return [
+        {**row.as_plain(), "alive": lives, "running": running.get(row.worker, [])}
+        for row, lives in listed(journal)
+        if lives or everything
+    ]
+
+
 def alive(
     journal: Journal,
     kind: WorkerKind = WorkerKind.WORKER,

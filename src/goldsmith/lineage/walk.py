@@ -35,6 +35,9 @@ class DatasetImpact:
     #: Nearest first: datasets that another step can still make.
     rerouted: tuple[str, ...]
 
+    def as_plain(self) -> dict[str, object]:
+        return {"dataset_id": self.dataset, "lost": self.lost, "other_way": self.rerouted}
+
 
 def number_of(graph: LineageGraph, dataset: str) -> int:
     """The number of a dataset in the graph; raises if it is not there."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from goldsmith.journal.ids import new_id
 from goldsmith.journal.lineage_tables import HealthStatus
 from goldsmith.journal.tables import Request, RunStatus
 from goldsmith.lineage.breaker import Breaker
-from goldsmith.planning.drill import DrillLine, DrillOutcome, Rehearsal
+from goldsmith.planning.drill import DrillLine, DrillOutcome, Rehearsal, rehearse
 from goldsmith.planning.stage_context import dataset_of
 from goldsmith.runtime import Runtime
+from goldsmith.worker.incidents import freshness
 from goldsmith.worker.probes import Probes
 
 _FINE = (RunStatus.SUCCEEDED, RunStatus.SKIPPED)
@@ -119,6 +120,24 @@ class NothingToDrill(GoldsmithError):
     @property
     def hint(self) -> str:
         return "`goldsmith lineage down DATASET` lists what a dataset feeds."
+
+
+def rehearse_now(runtime: Runtime, downs: Sequence[str]) -> Rehearsal:
+    """Rehearse an outage on top of what is down now; nothing runs."""
+    known = {
+        row.dataset_id: row.because or "a probe failed"
+        for row in health.all_health(runtime.journal)
+        if row.status == HealthStatus.DOWN
+    }
+    ages = {entry.dataset_id: entry.last_update for entry in freshness(runtime)}
+    return rehearse(
+        runtime.catalog_indexer.catalog_index(),
+        tuple(dict.fromkeys(downs)),
+        datetime.now(UTC),
+        environment=runtime.settings.environment,
+        known_down=known,
+        last_data=last_data(runtime, ages),
+    )
 
 
 def drill_live(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 import sqlalchemy as sa
 
 from goldsmith.catalog.throttle_metrics import metric_of
 from goldsmith.catalog.throttles import Throttle
-from goldsmith.engine.pace.buckets import Clock, filled, is_alive, rate_of
+from goldsmith.engine.pace.buckets import Clock, filled, is_alive, rate_of, read_throttles
 from goldsmith.journal import row_storage
 from goldsmith.journal.clock import read_clock
 from goldsmith.journal.definitions import throttle_buckets, throttle_leases, throttle_usage, waits
@@ -22,6 +23,7 @@ from goldsmith.journal.tables_of_service import (
     WaitRow,
 )
 from goldsmith.journal.waits import is_stale
+from goldsmith.registry import UnknownName
 
 #: A request with a shorter wait starts: its stage competes for the next tokens with others.
 _LONG_SECONDS = 30.0
@@ -46,6 +48,32 @@ class ThrottleState:
     waiting: tuple[WaitRow, ...]
 
     @property
+    def problem(self) -> str | None:
+        """Why the throttle cannot be used."""
+        if metric_of(self.throttle.metric) is None:
+            return f"'{self.throttle.metric}' is no metric"
+        if not (self.throttle.threshold or 0) > 0:
+            return "its threshold is not above zero"
+        return None
+
+    def as_plain(self) -> dict[str, Any]:
+        metric = metric_of(self.throttle.metric)
+        return {
+            **self.throttle.as_plain(),
+            "unit": metric.unit if metric else None,
+            "counts": str(metric.counts) if metric else None,
+            "in_effect": (self.throttle.threshold or 0.0) * self.effective,
+            "effective": self.effective,
+            "rate": self.rate,
+            "tokens": self.tokens,
+            "refused_at": self.refused_at.isoformat() if self.refused_at else None,
+            "refused_because": self.refused_because,
+            "holders": [holder.as_plain() for holder in self.holders],
+            "waiting": [wait.as_plain() for wait in self.waiting],
+            "problem": self.problem,
+        }
+
+    @property
     def debt_seconds(self) -> float:
         """How long nothing can be granted, because a debt is paid first."""
         metric = metric_of(self.throttle.metric)
@@ -63,6 +91,20 @@ class ThrottleState:
         if self.debt_seconds > _LONG_SECONDS:
             return f"It waits for throttle {name}, {self.debt_seconds:.0f} s."
         return None
+
+
+def current_states(journal: Journal) -> list[ThrottleState]:
+    """Every throttle as it is now, by its id."""
+    rows = sorted(read_throttles(journal), key=lambda throttle: throttle.throttle_id)
+    return states(journal, rows)
+
+
+def current_state(journal: Journal, throttle_id: str) -> ThrottleState:
+    """One throttle as it is now."""
+    rows = {throttle.throttle_id: throttle for throttle in read_throttles(journal)}
+    if throttle_id not in rows:
+        raise UnknownName(noun="throttle", name=throttle_id, known=tuple(rows))
+    return states(journal, [rows[throttle_id]])[0]
 
 
 def states(
