@@ -40,10 +40,10 @@ def test_a_quarantine_table_that_is_gone_is_refused(runtime: Runtime) -> None:
         stage_runs.finish_stage_run(journal, f"s{number}", end)
 
     # What a failed stage run quarantined is read again: nothing of it is lost.
-    assert quarantine_store.quarantined_rows(storage, journal, ["orders"]) == []
+    assert quarantine_store.quarantined_rows(storage, journal, ["orders"], are_declared=True) == []
     with pytest.raises(NoQuarantine):
         quarantine_store.discard(storage, journal, "orders")
     with pytest.raises(QuarantineGone, match="3 rows of 'visits'"):
-        quarantine_store.quarantined_rows(storage, journal, ["orders", "visits"])
+        quarantine_store.quarantined_rows(storage, journal, ["orders", "visits"], are_declared=True)
     with pytest.raises(QuarantineGone):
         quarantine_store.discard(storage, journal, "visits")

@@ -43,7 +43,11 @@ def list_quarantined(caller: ViewerOfAll, runtime: OpenRuntime) -> list[dict[str
     """The datasets with quarantined rows, and how many."""
     names = sorted(runtime.catalog.snapshot().dataset_ids)
     found = quarantine_store.quarantined_rows(
-        runtime.storage, runtime.journal, names, quarantine.histories(runtime)
+        runtime.storage,
+        runtime.journal,
+        names,
+        quarantine.histories(runtime),
+        are_declared=True,
     )
     return [quarantined.as_plain() for quarantined in found]
 

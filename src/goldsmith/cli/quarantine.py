@@ -38,7 +38,7 @@ def list_(cli: CliContext, as_json: bool) -> None:
     runtime = cli.runtime
     names = sorted(runtime.catalog.snapshot().dataset_ids)
     found = quarantine_store.quarantined_rows(
-        runtime.storage, runtime.journal, names, histories(runtime)
+        runtime.storage, runtime.journal, names, histories(runtime), are_declared=True
     )
 
     def text() -> None:

@@ -80,7 +80,7 @@ def nothing_to_replay(runtime: Runtime, dataset: str, run_id: str | None) -> str
     if any(row.target_id == dataset for row in stage_runs.running(runtime.journal)):
         return None
     quarantined = quarantine_store.quarantined_rows(
-        runtime.storage, runtime.journal, [dataset], histories(runtime)
+        runtime.storage, runtime.journal, [dataset], histories(runtime), are_declared=True
     )
     runs = {run for row in quarantined if row.rows for run in row.runs}
     if runs and (run_id is None or run_id in runs):

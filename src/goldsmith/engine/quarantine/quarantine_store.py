@@ -92,10 +92,16 @@ def quarantined_rows(
     journal: Journal,
     datasets: Sequence[str],
     histories: Histories = lambda dataset: None,
+    *,
+    are_declared: bool = False,
 ) -> list[QuarantinedRows]:
-    """Counts for each of the datasets that has quarantined rows; a lost table is refused."""
+    """Counts for each of the datasets that has quarantined rows.
+
+    With `are_declared` a lost table is refused. An id that is no longer declared may have been
+    moved, and its quarantine with it.
+    """
     found = []
-    recorded = stage_runs.quarantined_by_target(journal)
+    recorded = stage_runs.quarantined_by_target(journal) if are_declared else {}
     for dataset in datasets:
         table = table_at(storage, name_of(dataset))
         if table is None:
