@@ -41,7 +41,7 @@ class Impact(StrEnum):
 
 
 class MissedStarts(StrEnum):
-    """What happens to starts that fell due while no service ran."""
+    """The policy for starts that were due while no service ran."""
 
     SKIP = "skip"
     ONCE = "once"

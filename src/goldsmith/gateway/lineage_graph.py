@@ -1,4 +1,4 @@
-"""The graph of pushed and custom lineage: walk it, add to it by hand, delete from it."""
+"""The graph of pushed and custom lineage: walk it, add nodes and edges by hand, delete them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _current(expires: sa.Column[Any], at: datetime) -> sa.ColumnElement[bool]:
 def columns_fed_by(
     connection: sa.Connection, mcon: str, column: str, at: datetime
 ) -> list[PushedColumnEdge]:
-    """The edges from one column, that count now."""
+    """The edges from one column that have not expired."""
     columns = gateway_column_edges.c
     query = (
         sa.select(gateway_column_edges)

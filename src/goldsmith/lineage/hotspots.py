@@ -25,7 +25,7 @@ class Hotspot:
 
     @property
     def is_single_point(self) -> bool:
-        """Some dataset downstream has no way that avoids this one."""
+        """Some dataset downstream has no path that avoids this one."""
         return self.lost_without > 0
 
     def as_plain(self) -> dict[str, object]:

@@ -125,7 +125,7 @@ class ProfileSettings:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerState:
-    """Everything `decide` looks at."""
+    """Everything that `decide` depends on."""
 
     #: Slots of all live workers together.
     slots: int
@@ -179,7 +179,7 @@ class Yield:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What to do now. The caller carries it out; nothing is remembered between two calls."""
+    """The decisions, which the caller carries out; nothing is remembered between two calls."""
 
     #: In this order.
     start: tuple[Start, ...]

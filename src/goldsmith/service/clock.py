@@ -100,7 +100,7 @@ def paused(catalog_index: CatalogIndex, subject: str, at: datetime) -> Flag | No
 
 
 class Clock:
-    """Fires what is due; it keeps nothing that is not in the rows."""
+    """Fires due schedules; all of its state is in rows."""
 
     def __init__(self, runtime: Runtime, service: str) -> None:
         self._runtime = runtime

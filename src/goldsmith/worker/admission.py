@@ -45,7 +45,7 @@ MAX_INPUT_AGE = "max_input_age_minutes"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admission:
-    """What may start now, in order, and what the profile decided."""
+    """The requests that may start now, in order, and the decision of the profile."""
 
     start: tuple[Request, ...]
     decisions: Decisions
@@ -132,7 +132,7 @@ def _closed_gates(
 
 
 class _Facts:
-    """Reads what the gates look at, once for all requests."""
+    """Reads the facts that the gates need, once for all requests."""
 
     def __init__(
         self, runtime: Runtime, catalog_index: CatalogIndex, at: datetime, *, foreground: bool
