@@ -60,7 +60,7 @@ class RequestStatus(StrEnum):
 @table(
     "audit_log",
     purpose="What happened, written once, never changed. Everything that reports reads it.",
-    read_by="runs, status, why, healing, metrics, emitters, people's own BI",
+    read_by="runs, status, why, healing, API, people's own BI",
 )
 class AuditEvent(Row):
     """One event."""
@@ -142,7 +142,7 @@ class Run(Row):
 @table(
     "stage_runs",
     purpose="One attempt at one stage: what it read, wrote, quarantined, and how it ended.",
-    read_by="runs, status, why, planner (history), healing, advice",
+    read_by="runs, status, why, planner (history), healing",
 )
 class StageRun(Row):
     """One attempt at one stage."""
