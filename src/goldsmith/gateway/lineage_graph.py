@@ -26,7 +26,7 @@ from goldsmith.journal.evidence import PUSH_INGEST
 from goldsmith.journal.gateway_tables import PushedColumnEdge, PushedEdge, PushedNode
 from goldsmith.journal.journal import Journal
 
-#: How long custom nodes and edges count, unless told otherwise.
+#: The default lifetime of custom nodes and edges.
 CUSTOM_COUNTS_FOR = timedelta(days=7)
 #: A time from this year on means: for ever.
 _FOR_EVER = 9000

@@ -337,7 +337,7 @@ class KeptSchema(Row):
     read_by="planner",
 )
 class SqlFacts(Row):
-    """What parsing found in one SQL text."""
+    """The facts parsed from one SQL text."""
 
     text_hash: str = key(doc="Hash of dialect and text.")
     facts: Mapping[str, Any] = mapping(default=None, doc="Tables read, target, shape, errors.")

@@ -116,7 +116,7 @@ def _whole(
 ) -> _Known | None:
     """The counts and least costs of all datasets; None when a graph is asked for the first time.
 
-    One question looks only at what is upstream. A service asks one graph often.
+    One question reads only the datasets upstream. A service asks the same graph often.
     """
     known = _KNOWN.setdefault(graph, {})
     if only_running not in known:

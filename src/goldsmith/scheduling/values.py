@@ -80,7 +80,7 @@ class RunningStage:
     started: float
     #: When it reaches its next micro-batch; a stage without micro-batches: its expected end.
     next_batch: float
-    #: Since when it has been told to yield; None: it has not.
+    #: The time at which it was asked to yield; None: it was not.
     yielding_since: float | None = None
 
 
@@ -163,7 +163,7 @@ class Wait:
     position: int
     #: A sentence for people.
     because: str
-    #: Estimated start; None: nothing in the queue says.
+    #: Estimated start; None: the queue gives no estimate.
     expected_start: float | None = None
 
 

@@ -63,7 +63,7 @@ def scheduled(catalog_index: CatalogIndex) -> Iterator[Scheduled]:
             options: dict[str, Any] = {upkeep.TASK: row.task, "dataset_id": row.dataset_id}
             if row.task == upkeep.FORGET:
                 if row.keep_days is None:
-                    continue  # a finding: nothing says what to keep
+                    continue  # a finding: the row does not say how many days to keep
                 options = {upkeep.TASK: row.task, "keep_days": row.keep_days}
             yield Scheduled(
                 subject=f"maintenance:{row.maintenance_id}",

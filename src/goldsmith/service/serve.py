@@ -131,7 +131,7 @@ class _Turns:
             state.problem = str(error)
             _LOG.warning("%s [%s]", error, error.code)
         except Exception:
-            # The service must outlive what nobody thought of; the log has the error.
+            # The service must survive unexpected errors; the log has them.
             state.problem = "an unexpected error, see the log"
             _LOG.exception("a turn of the service failed")
         state.turned_at = time.monotonic()

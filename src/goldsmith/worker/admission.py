@@ -143,7 +143,7 @@ class _Facts:
         self._foreground = foreground
         self._stops = Stops.of(catalog_index.rows.rows(Flag), at)
         self._held = {} if foreground else _held_leases(runtime)
-        # In the foreground a stage waits itself, and says so.
+        # In the foreground a stage waits itself, and reports the wait.
         self._throttles = {} if foreground else _throttles(runtime, catalog_index)
         self._by_selection: dict[tuple[str, ...], GateFacts] = {}
 
