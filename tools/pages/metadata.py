@@ -42,8 +42,8 @@ _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
         "change_id": "Rises with every change of a row.",
         "revision": "The revision it belongs to; the rows of one transaction share one.",
         "at": "When.",
-        "actor": "Who: as `apply` was told, else the session's user (PostgreSQL) or `direct`.",
-        "reason": "Why, if somebody said so.",
+        "actor": "Who: the `--actor` of `apply`, else the session's user (PostgreSQL) or `direct`.",
+        "reason": "Why, if a reason was given.",
         "table_name": "The table.",
         "row_key": "The row's key, as a JSON list.",
         "operation": "insert, update or delete.",
@@ -52,7 +52,7 @@ _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
     },
     "catalog_revision": {
         "one": "Always 1: there is one row.",
-        "revision": "Rises with every change, whoever made it.",
+        "revision": "Increases with every change.",
     },
     "change_context": {
         "transaction_id": "PostgreSQL's transaction; 0 on SQLite, which has one writer.",

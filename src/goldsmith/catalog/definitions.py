@@ -215,7 +215,7 @@ context_table = sa.Table(
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("actor", sa.Text, nullable=False),
     sa.Column("reason", sa.Text),
-    comment="Who changes rows in the transaction under way, and why.",
+    comment="The actor and the reason of the changes in the current transaction.",
 )
 
 changes_table = sa.Table(

@@ -81,7 +81,7 @@ class Delivery(Row):
 
 @table(
     "gateway_tables",
-    purpose="Each table that was pushed: what the last pushes said of it.",
+    purpose="Each pushed table, with the values of the last pushes.",
     read_by="gateway",
 )
 class PushedTable(Row):
@@ -112,7 +112,7 @@ class PushedTable(Row):
 
 @table(
     "gateway_measurements",
-    purpose="Rows and bytes of pushed tables by the hour, and their updates: what detectors learn.",
+    purpose="Rows, bytes and updates of pushed tables by the hour, from which detectors learn.",
     read_by="gateway",
 )
 class PushedMeasurement(Row):

@@ -59,7 +59,7 @@ class RequestStatus(StrEnum):
 
 @table(
     "audit_log",
-    purpose="What happened, written once, never changed. Everything that reports reads it.",
+    purpose="The events: written once, never changed. All reports read it.",
     read_by="runs, status, why, healing, API, people's own BI",
 )
 class AuditEvent(Row):
@@ -216,7 +216,7 @@ class Lease(Row):
 
 @table(
     "retention_pass",
-    purpose="Which events the transaction under way may delete; the row is never committed.",
+    purpose="The events that the current transaction may delete; the row is never committed.",
     read_by="the trigger that keeps audit_log append-only",
 )
 class RetentionPass(Row):
@@ -333,7 +333,7 @@ class KeptSchema(Row):
 
 @table(
     "sql_facts",
-    purpose="What parsing found in a stage's SQL, by the hash of its text.",
+    purpose="The facts parsed from a stage's SQL, by the hash of its shape.",
     read_by="planner",
 )
 class SqlFacts(Row):

@@ -65,7 +65,7 @@ class ScheduleFire(Row):
 
 @table(
     "waits",
-    purpose="What waits now at which gate, with a sentence.",
+    purpose="Each request or stage run that waits now, its gate and the reason.",
     read_by="why, queue, status",
 )
 class WaitRow(Row):
@@ -121,7 +121,7 @@ class ThrottleLease(Row):
 
 @table(
     "throttle_usage",
-    purpose="What went through each throttle in each minute of the last day.",
+    purpose="The use of each throttle in each minute of the last day.",
     read_by="throttles",
 )
 class ThrottleUsage(Row):

@@ -112,10 +112,10 @@ def test_a_path_that_was_never_there_is_a_warning_with_the_nearest_path(project:
     shown = "there is no file at s3://raw/x/ and there never was one (s3_path of source 'raw')"
     assert shown in invoke(project, "plan", "p").output
     assert (
-        f"p succeeded: left out: stage 'p-2' is not enabled; {said}"
+        f"p succeeded: left out: stage 'p-2' is not enabled; {shown}"
         in invoke(project, "run", "p", "--quiet").output
     )
-    assert f"{said}; did you mean s3://raw/xx?" in invoke(project, "run", "p").output
+    assert f"{shown}; did you mean s3://raw/xx?" in invoke(project, "run", "p").output
     assert shown in invoke(project, "status").output
     (run, *_rest) = json.loads(invoke(project, "runs", "list", "--json").output)
     assert shown in invoke(project, "runs", "show", run["run_id"]).output
