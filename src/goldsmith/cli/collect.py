@@ -44,7 +44,7 @@ def settings_of(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def resource_of(given: str | None) -> str:
-    """The resource a command is about; raises BadRequest if nobody named it."""
+    """The resource a command is about; raises BadRequest if none was given."""
     found = given or os.environ.get("MCD_RESOURCE_UUID")
     if not found:
         raise BadRequest(
