@@ -79,7 +79,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
     "gateway": (
         "goldsmith.cli.gateway:gateway",
-        "Receive pushes: keys, and what arrived.",
+        "Receive pushes: keys and received requests.",
     ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
