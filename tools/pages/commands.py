@@ -68,7 +68,7 @@ def _says(option: click.Option) -> str:
     parts = [option.help or ""]
     if option.show_default and not option.is_flag:
         parts.append(f"Default: {option.default}.")
-    if option.multiple:
+    if option.multiple and "may be repeated" not in (option.help or ""):
         parts.append("May be given several times.")
     if option.required:
         parts.append("Required.")

@@ -24,18 +24,8 @@ from goldsmith.journal.views import VIEWS
 from pages import events, shipped
 from pages.diagram import entities
 from pages.markdown import code, filled, table
-from pages.parts import is_built, marked
 from pages.seed import SEED
 
-#: Boxes of the flowchart → the part that carries them out.
-_BOXES = {
-    "gates": "gates",
-    "engine": "engine",
-    "healing": "healing",
-    "metrics": "metrics",
-    "lineage": "lineage",
-    "emitters": "emitters",
-}
 _WORDS: Mapping[ColumnKind, str] = {
     ColumnKind.TEXT: "text",
     ColumnKind.FLAG: "true or false",
@@ -52,8 +42,8 @@ _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
         "change_id": "Rises with every change of a row.",
         "revision": "The revision it belongs to; the rows of one transaction share one.",
         "at": "When.",
-        "actor": "Who: as `apply` was told, else the session's user (PostgreSQL) or `direct`.",
-        "reason": "Why, if somebody said so.",
+        "actor": "Who: the `--actor` of `apply`, else the session's user (PostgreSQL) or `direct`.",
+        "reason": "Why, if a reason was given.",
         "table_name": "The table.",
         "row_key": "The row's key, as a JSON list.",
         "operation": "insert, update or delete.",
@@ -62,7 +52,7 @@ _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
     },
     "catalog_revision": {
         "one": "Always 1: there is one row.",
-        "revision": "Rises with every change, whoever made it.",
+        "revision": "Increases with every change.",
     },
     "change_context": {
         "transaction_id": "PostgreSQL's transaction; 0 on SQLite, which has one writer.",
@@ -76,9 +66,7 @@ _BOOKKEEPING: Mapping[str, Mapping[str, str]] = {
 def page() -> str:
     own = (changes_table, revision_table, context_table)
     declared = [table_of(row) for row in DECLARED]
-    later = [box for box, part in _BOXES.items() if not is_built(part)]
     made = {
-        "later": f"  class {','.join(later)} later" if later else "",
         "entities": entities([*declared, *OBSERVED_TABLES, *own]),
         "declared": "\n\n".join(_described(row) for row in DECLARED),
         "observed": "\n\n".join(_described(row) for row in OBSERVED),
@@ -94,7 +82,7 @@ def page() -> str:
 def _described(row: type[Row]) -> str:
     spec = row.table
     facts = [
-        f"- Read by: {marked(spec.read_by)}",
+        f"- Read by: {spec.read_by}",
         f"- A change takes effect: {spec.takes_effect}",
         f"- Key: {_names(spec.key)}",
     ]

@@ -28,7 +28,7 @@ class StopBody(RequestBody):
         examples=["pipeline:orders"],
         description="everything, pipeline:ID, stage:ID-ORDER, source:ID or target:ID.",
     )
-    reason: str = Field(min_length=1, max_length=2000, description="Why, for whoever is paged.")
+    reason: str = Field(min_length=1, max_length=2000, description="Why, for the people on call.")
     until: datetime | None = Field(default=None, description="When the stop ends by itself.")
     dry_run: bool = Field(default=False, description="Only show the blast radius.")
 

@@ -18,7 +18,7 @@ from goldsmith.runtime import Runtime
 
 @dataclass(eq=False, kw_only=True)
 class NoKeysYet(GoldsmithError):
-    """The API would be reachable from other machines, and nobody has a key."""
+    """The API would be reachable from other machines, and no key exists."""
 
     host: str
 

@@ -47,7 +47,7 @@ class Catalog:
         self.engine.dispose()
 
     def revision(self) -> int:
-        """The catalog's revision, which rises with every change, whoever makes it."""
+        """The catalog's revision, which increases with every change."""
         with database.reading(self.engine) as connection:
             return int(connection.execute(sa.select(revision_table.c.revision)).scalar_one())
 

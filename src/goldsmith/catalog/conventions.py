@@ -8,7 +8,7 @@ from goldsmith.catalog.rows import Row, table
 
 @table(
     "digest_conventions",
-    purpose="What `digest --apply` writes where the SQL is silent: one row a layer.",
+    purpose="Values that `digest --apply` writes and SQL does not contain: one row for each layer.",
     read_by="digest",
     takes_effect="at the next digest",
 )

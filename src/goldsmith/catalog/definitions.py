@@ -137,7 +137,7 @@ def _server_default(column: DeclaredColumn) -> Any:
 
 
 def _checks(spec: DeclaredTable) -> Iterable[sa.CheckConstraint]:
-    """The CHECK constraints: the database refuses bad values whoever writes them."""
+    """The CHECK constraints: the database refuses bad values from every writer."""
     for column in spec.columns:
         for dialect, rule in _rules(column):
             check = sa.CheckConstraint(rule, name=f"ck_{spec.name}_{column.name}")
@@ -196,7 +196,7 @@ def _sqlite_moment(name: str) -> str:
 
 TABLES: dict[str, sa.Table] = {row.table.name: define(row.table) for row in DECLARED}
 
-#: One row: the catalog's revision, which rises with every change, whoever makes it.
+#: One row: the catalog's revision, which increases with every change.
 revision_table = sa.Table(
     "catalog_revision",
     metadata,
@@ -215,7 +215,7 @@ context_table = sa.Table(
     sa.Column("revision", sa.BigInteger, nullable=False),
     sa.Column("actor", sa.Text, nullable=False),
     sa.Column("reason", sa.Text),
-    comment="Who changes rows in the transaction under way, and why.",
+    comment="The actor and the reason of the changes in the current transaction.",
 )
 
 changes_table = sa.Table(

@@ -46,7 +46,7 @@ class ColumnLineage(Row):
 
 @table(
     "dataset_recovery_paths",
-    purpose="Ways to obtain a dataset, in order of preference.",
+    purpose="Declared paths to a dataset, in order of preference.",
     read_by="path search",
     takes_effect="at the next plan",
 )

@@ -21,7 +21,7 @@ class FlagScope(StrEnum):
 
 @table(
     "control_flags",
-    purpose="The kill switch: a row with `enabled` = false stops what it names at once.",
+    purpose="The kill switch: a row with `enabled` = false stops the named entity at once.",
     read_by="gates, kill switch, planner",
     takes_effect="at once, in running stages too",
 )
@@ -40,7 +40,7 @@ class Flag(Row):
     flag_value: bool = flag(default=False, doc="False stops.")
     updated_at: datetime | None = moment(default=None, doc="When it was last set.", generated=True)
     updated_by: str | None = text(default=None, doc="Who set it.", generated=True)
-    reason: str | None = text(default=None, doc="Why, for whoever is paged.")
+    reason: str | None = text(default=None, doc="Why, for the people on call.")
     starts_at: datetime | None = moment(default=None, doc="Applies from then on; unset: at once.")
     ends_at: datetime | None = moment(default=None, doc="Applies until then; unset: until changed.")
 

@@ -142,7 +142,7 @@ SOURCE = (
         name="probe",
         type="a file below the location, or `none`",
         default="the location is listed",
-        doc="What must be there for the source to count as healthy; `none`: it always does.",
+        doc="The file that must exist for the source to count as healthy; `none`: no probe.",
         example="_READY",
     ),
     Option(

@@ -41,7 +41,7 @@ class Impact(StrEnum):
 
 
 class MissedStarts(StrEnum):
-    """What happens to starts that fell due while no service ran."""
+    """The policy for starts that were due while no service ran."""
 
     SKIP = "skip"
     ONCE = "once"
@@ -81,7 +81,7 @@ class Pipeline(Row):
     """A named list of stages."""
 
     pipeline_id: str = key(doc="The pipeline's name.")
-    description: str | None = text(default=None, doc="What it is for.")
+    description: str | None = text(default=None, doc="The purpose.")
     enabled: bool = flag(default=True, doc="False stops the pipeline, running stages included.")
     default_retry_id: str | None = text(
         default=None, doc="The retry policy of its stages; unset: no retries."
@@ -116,7 +116,7 @@ class Pipeline(Row):
     missed_runs: str = choice(
         default="once",
         choices=MissedStarts,
-        doc="Starts that fell due while no service ran: left out, run once, or all run.",
+        doc="Starts that were due while no service ran: skipped, run once, or all run.",
     )
     overlap: str = choice(
         default="queue",
@@ -125,7 +125,7 @@ class Pipeline(Row):
         "stopped.",
     )
     catch_up_limit: int = whole(
-        default=100, doc="At most this many missed starts are caught up.", least=0
+        default=100, doc="The largest number of missed starts to catch up.", least=0
     )
     run_window: str | None = text(
         default=None,

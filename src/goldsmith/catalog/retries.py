@@ -21,7 +21,9 @@ class RetryPolicy(Row):
     retry_id: str = key(doc="The policy's name.")
     max_retries: int = whole(default=0, doc="Attempts after the first.", least=0)
     backoff_sec: int = whole(default=0, doc="The first wait, in seconds.", least=0)
-    multiplier: float = number(default=1.0, doc="Each further wait is this times longer.", least=0)
+    multiplier: float = number(
+        default=1.0, doc="Each further wait is longer by this factor.", least=0
+    )
     max_backoff_sec: int | None = whole(default=None, doc="The longest wait, in seconds.", least=0)
     jitter: float = number(default=0.0, doc="Share of the wait that is random.", least=0, most=1)
     is_default: bool = flag(default=False, doc="Shipped with Goldsmith.", internal=True)
@@ -29,7 +31,7 @@ class RetryPolicy(Row):
 
 @table(
     "healing_actions",
-    purpose="Error → remedy pairs: the first remedy of an error code.",
+    purpose="Error → remedy pairs: the first remedy for each error code.",
     read_by="healing",
     takes_effect="at the next failure",
 )
@@ -73,7 +75,7 @@ class HealingStep(Row):
 
 @table(
     "healing_limits",
-    purpose="Limits that keep healing from costing more than it saves.",
+    purpose="Limits on how often healing acts.",
     read_by="healing",
     takes_effect="at the next failure",
 )

@@ -43,7 +43,7 @@ class Throttle(Row):
     threshold: float | None = number(default=None, doc="The limit.")
     burst: float | None = number(
         default=None,
-        doc="How much may be used at once after a pause; unset: 5 % of a minute's worth.",
+        doc="The amount usable at once after a pause; unset: 5 % of a minute's worth.",
     )
     safe_threshold: float | None = number(
         default=None,

@@ -77,7 +77,7 @@ def bind_check(planned: PlannedCheck, schema: StructType, context: Context) -> B
 
 
 def _by_sql(planned: PlannedCheck, fields: Sequence[Field]) -> bool:
-    """Any SQL in the settings calls a function; deterministic functions are not told apart."""
+    """Any SQL in the settings calls a function; deterministic functions count too."""
     return any(_CALL.search(sql) for sql in _sql(planned, fields))
 
 

@@ -85,7 +85,7 @@ class Check:
                 found.append(f"needs the setting {name}")
         if settings.get("per") is not None and not self.is_row_check:
             found.append("takes no per, for it is no check of single rows")
-        # `min: null` with `max: null` counts as given: every value lies between them.
+        # `min: null` with `max: null` counts as given: every value is between them.
         are_empty = _BOUNDS.issubset(self.any_of) and _BOUNDS.issubset(settings)
         given = any(settings.get(name) is not None for name in self.any_of)
         if self.any_of and not given and not are_empty:

@@ -55,10 +55,10 @@ def backfill(
     cancelled: str | None,
     as_json: bool,
 ) -> None:
-    """Put one request for each window of a span; workers run them below other work.
+    """Add one request for each window of a time span; workers run other work first.
 
     Each window is read again and replaces what was written from it, as `run --from --to` does.
-    `goldsmith stop` holds a backfill, `goldsmith release` lets it go on from the next window.
+    `goldsmith stop` stops a backfill; after `goldsmith release` it continues with the next window.
     """
     if shown is not None or cancelled is not None:
         _progress(cli, str(shown or cancelled), cancel=cancelled is not None, as_json=as_json)

@@ -127,7 +127,7 @@ def check(cli: CliContext, as_json: bool) -> None:
     "--pipeline",
     "pipelines",
     multiple=True,
-    help="Only this pipeline and what it depends on; may be repeated.",
+    help="Only this pipeline and the rows it depends on; may be repeated.",
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="A file.")
 @json_option

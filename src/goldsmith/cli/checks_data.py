@@ -92,7 +92,7 @@ def run_checks(cli: CliContext, dataset: str, rule_sets: tuple[str, ...], as_jso
 @click.argument("dataset", required=False)
 @click.option("--check", "check_name", help="Only this check.")
 @click.option("--failed", is_flag=True, help="Only failed checks.")
-@click.option("--most", default=20, show_default=True, type=how_many, help="How many.")
+@click.option("--most", default=20, show_default=True, type=how_many, help="How many to show.")
 @json_option
 @pass_cli
 def history(

@@ -44,7 +44,7 @@ def settings_of(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def resource_of(given: str | None) -> str:
-    """The resource a command is about; raises BadRequest if nobody named it."""
+    """The resource a command is about; raises BadRequest if none was given."""
     found = given or os.environ.get("MCD_RESOURCE_UUID")
     if not found:
         raise BadRequest(
@@ -65,28 +65,38 @@ def resource_of(given: str | None) -> str:
     help="A setting of the connection; secrets as env:NAME, file:PATH or aws-secret:ARN.",
 )
 @click.option("--resource", help="The resource's UUID. Default: $MCD_RESOURCE_UUID.")
-@click.option("--resource-type", help="Its type, if it is not the warehouse's own.")
+@click.option(
+    "--resource-type", help="The resource's type. Default: the usual one of the warehouse."
+)
 @click.option(
     "--output",
     "-o",
     type=click.Path(path_type=Path, dir_okay=False),
     help="The manifest. Default: metadata_output.json, lineage_output.json, …",
 )
-@click.option("--include", multiple=True, help="Only these: DATABASE.SCHEMA.TABLE with * and ?.")
-@click.option("--exclude", multiple=True, help="All but these; stronger than --include.")
 @click.option(
-    "--only-freshness-and-volume", is_flag=True, help="No columns: quick, for every hour."
+    "--include", multiple=True, help="Only these tables: DATABASE.SCHEMA.TABLE with * and ?."
+)
+@click.option("--exclude", multiple=True, help="Not these; overrides --include.")
+@click.option(
+    "--only-freshness-and-volume",
+    is_flag=True,
+    help="Leave out the columns; quick, for hourly pushes.",
 )
 @click.option(
     "--look-back",
     type=Span(),
     default="24h",
     show_default=True,
-    help="How far back queries are read.",
+    help="Read queries from this long ago on.",
 )
 @click.option("--until", type=Until(), help="The end of the look-back. Default: now.")
 @click.option(
-    "--limit", type=how_many, default=50_000, show_default=True, help="Queries read at most."
+    "--limit",
+    type=how_many,
+    default=50_000,
+    show_default=True,
+    help="The largest number of queries.",
 )
 @json_option
 @pass_cli

@@ -97,7 +97,7 @@ def show_dataset(cli: CliContext, dataset_id: str, as_json: bool) -> None:
 
 @datasets.command("sample")
 @click.argument("dataset_id")
-@click.option("--most", type=how_many, default=10, show_default=True, help="How many rows.")
+@click.option("--most", type=how_many, default=10, show_default=True, help="How many rows to show.")
 @json_option
 @pass_cli
 def sample_dataset(cli: CliContext, dataset_id: str, most: int, as_json: bool) -> None:
@@ -139,7 +139,7 @@ def _read_by_spark(cli: CliContext, dataset_id: str, most: int) -> list[dict[str
 @json_option
 @pass_cli
 def show_health(cli: CliContext, as_json: bool) -> None:
-    """Show what probes found of the datasets that have another way."""
+    """Show the probed health of each dataset that has an alternative."""
     from goldsmith.journal import health
 
     found = [row.as_plain() for row in health.all_health(cli.runtime.journal)]

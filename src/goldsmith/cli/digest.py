@@ -67,7 +67,7 @@ def digest(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Read SQL and say what it reads and writes, column by column.
+    """Parse SQL and show which tables and columns it reads and writes.
 
     FILE is a SQL script, a dbt model, a query log (JSON lines, plain or .gz), or - for standard
     input. Exits 1 if a statement could not be read; everything readable is still digested.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--live",
     is_flag=True,
-    help="Cut the datasets off for runs of this environment (--env), run, watch, let them back.",
+    help="Cut the datasets off in this environment (--env), run, end the cut, run again.",
 )
 @click.option(
     "--for",
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     type=click.IntRange(1, 86_400),
     default=600,
     show_default=True,
-    help="With --live: after so many seconds the cut ends, even if this process dies.",
+    help="With --live: the cut ends after this many seconds, even if this process dies.",
 )
 @click.option(
-    "--no-return", is_flag=True, help="With --live: do not watch the source being used again."
+    "--no-return", is_flag=True, help="With --live: do not wait until the source is used again."
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="With --live: where the report goes. Default: .goldsmith/drills of the project.",
+    help="With --live: the report's file. Default: one in .goldsmith/drills of the project.",
 )
 @yes_option
 @json_option
@@ -63,10 +63,10 @@ def drill(
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Rehearse an outage: what is served while datasets are down, how, how stale, and what not.
+    """Rehearse an outage: show which datasets are still served while others are down.
 
-    Nothing runs without --live. Exits 1 if something would not be served, or with --live if it
-    was not served as rehearsed.
+    Shows how each dataset is served and how stale it is. Nothing runs without --live. Exits 1 if a
+    dataset would not be served, or with --live if it was not served as rehearsed.
     """
     from goldsmith.worker.drill import rehearse_now
 

@@ -54,7 +54,7 @@ class Until(click.ParamType[datetime]):
 
 @click.command()
 @click.argument("entity")
-@click.option("--reason", help="Why, for whoever is paged.")
+@click.option("--reason", help="Why, for the people on call.")
 @click.option("--until", type=Until(), help="When the stop ends by itself: a time, or 30m, 2h, 1d.")
 @yes_option
 @json_option

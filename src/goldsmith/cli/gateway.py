@@ -24,7 +24,7 @@ from goldsmith.cli.times import local
 
 @click.group()
 def gateway() -> None:
-    """Receive pushes as Monte Carlo does: keys, and what arrived. `goldsmith serve` serves it."""
+    """The gateway, which receives pushes in `goldsmith serve`: its keys and received requests."""
 
 
 @gateway.command("create-key")
@@ -33,7 +33,7 @@ def gateway() -> None:
     "--scope",
     type=click.Choice(("ingestion", "graphql")),
     required=True,
-    help="ingestion: to push; graphql: to ask and to delete.",
+    help="ingestion: to push; graphql: to query and to delete.",
 )
 @click.option("--resource", "resources", multiple=True, help="Limit it to resources, by UUID.")
 @click.option("--expires", type=Until(), help="When it expires: a time, or 2h, 90d.")
@@ -104,7 +104,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 @json_option
 @pass_cli
 def revoke_key(cli: CliContext, key_id: str, as_json: bool) -> None:
-    """Revoke a key, at once."""
+    """Revoke a key; it is refused from now on."""
     from goldsmith.gateway import keys
 
     revoked = keys.revoke(cli.runtime.journal, key_id)
@@ -116,7 +116,7 @@ def revoke_key(cli: CliContext, key_id: str, as_json: bool) -> None:
 @json_option
 @pass_cli
 def list_deliveries(cli: CliContext, most: int, as_json: bool) -> None:
-    """List the requests that arrived, newest first, and what became of them."""
+    """List the received requests, newest first, with their status."""
     from goldsmith.gateway.receive import deliveries
 
     found = deliveries(cli.runtime.journal, most=most)
@@ -145,7 +145,7 @@ def list_deliveries(cli: CliContext, most: int, as_json: bool) -> None:
 @json_option
 @pass_cli
 def process(cli: CliContext, as_json: bool) -> None:
-    """Process the requests that wait; `goldsmith serve` does so every second."""
+    """Process the waiting requests; `goldsmith serve` does so every second."""
     from goldsmith.gateway.process import process_waiting
 
     done = 0

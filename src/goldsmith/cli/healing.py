@@ -31,7 +31,7 @@ _DOES = {
 
 @click.group()
 def healing() -> None:
-    """Remedies: error → remedy pairs, what they did, what they would do."""
+    """Remedies: the error → remedy pairs, their past uses, and simulations."""
 
 
 @healing.command("list")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def incidents() -> None:
-    """What needs a person: failures that did not heal, datasets that are stale."""
+    """Incidents: failures that healing did not resolve, and stale datasets."""
 
 
 @incidents.command("list")

@@ -90,7 +90,7 @@ def list_(cli: CliContext, ended: bool, as_json: bool) -> None:
 @json_option
 @pass_cli
 def revoke(cli: CliContext, key_id: str, as_json: bool) -> None:
-    """Revoke a key, at once."""
+    """Revoke a key; it is refused from now on."""
     from goldsmith.journal import api_keys
 
     revoked = api_keys.revoke(cli.runtime.journal, key_id, by=whoami())

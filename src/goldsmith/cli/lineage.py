@@ -19,14 +19,14 @@ from goldsmith.cli.output import (
     write_text,
 )
 
-depth_option = click.option("--depth", type=how_many, help="At most so many steps away.")
+depth_option = click.option("--depth", type=how_many, help="The largest number of steps away.")
 layer_option = click.option("--layer", "layers", multiple=True, help="Only datasets of this layer.")
 FORMATS = ("json", "mermaid", "dot", "graphml", "cypher", "gremlin", "html")
 
 
 @click.group()
 def lineage() -> None:
-    """Which dataset feeds which: up, down, columns, impact, hotspots, differences, export."""
+    """Lineage of datasets: up, down, columns, impact, hotspots, differences, export."""
 
 
 @lineage.command("up")
@@ -45,7 +45,9 @@ def up(
 @lineage.command("columns")
 @click.argument("dataset_id")
 @click.argument("column", required=False)
-@click.option("--down", "is_down", is_flag=True, help="What the columns feed, not their sources.")
+@click.option(
+    "--down", "is_down", is_flag=True, help="Show the columns they feed, not their sources."
+)
 @depth_option
 @json_option
 @pass_cli
@@ -125,7 +127,7 @@ def _walk(
 @json_option
 @pass_cli
 def show_impact(cli: CliContext, dataset_id: str, also: tuple[str, ...], as_json: bool) -> None:
-    """Show what cannot be made without a dataset, and what another way still makes."""
+    """Show which datasets are lost without a dataset, and which another path still makes."""
     from goldsmith.worker.lineage_view import impact_of
 
     found = impact_of(cli.runtime, dataset_id, also)
@@ -167,7 +169,7 @@ def show_hotspots(cli: CliContext, most: int, as_json: bool) -> None:
 @json_option
 @pass_cli
 def show_differences(cli: CliContext, as_json: bool) -> None:
-    """Show where what stages really read and wrote differs from what is declared.
+    """Show where the datasets that stages really read and wrote differ from the declared ones.
 
     Exits 1 if something differs.
     """
@@ -193,7 +195,9 @@ def show_differences(cli: CliContext, as_json: bool) -> None:
 @lineage.command("export")
 @click.argument("dataset_id", required=False)
 @click.option("--format", "format_", type=click.Choice(FORMATS), default="json", show_default=True)
-@click.option("--depth", type=how_many, help="With a dataset: at most so many steps around it.")
+@click.option(
+    "--depth", type=how_many, help="With a dataset: the largest number of steps away from it."
+)
 @click.option(
     "--output", "-o", type=click.Path(path_type=Path, dir_okay=False), help="Write a file."
 )
@@ -207,7 +211,7 @@ def export(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Write the lineage, of one dataset or of all, for another tool."""
+    """Export the lineage of one dataset or of all, for another tool."""
     from goldsmith.worker.lineage_view import exported
 
     text, number = exported(cli.runtime, "json" if as_json else format_, dataset_id, depth)

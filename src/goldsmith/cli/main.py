@@ -23,12 +23,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("goldsmith.cli.demo:demo", "Create a project with example data and run it."),
     "diff": ("goldsmith.cli.apply:diff", "Show what applying files would change."),
     "apply": ("goldsmith.cli.apply:apply", "Change the catalog to match the files."),
-    "digest": ("goldsmith.cli.digest:digest", "Read SQL: tables, columns, and catalog rows."),
+    "digest": ("goldsmith.cli.digest:digest", "Parse SQL into tables, columns and catalog rows."),
     "plan": ("goldsmith.cli.plan:plan", "Show what would run, and why."),
     "run": ("goldsmith.cli.run:run", "Run the selected pipelines or stages."),
     "backfill": (
         "goldsmith.cli.backfill:backfill",
-        "Run a pipeline again over a span of time, window by window.",
+        "Run a pipeline again over a time span, window by window.",
     ),
     "stop": ("goldsmith.cli.flags:stop", "Stop pipelines, stages or datasets, running or not."),
     "release": ("goldsmith.cli.flags:release", "Release a stop."),
@@ -48,8 +48,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.throttles:throttles",
         "The limits on sources and targets, and their use now.",
     ),
-    "lineage": ("goldsmith.cli.lineage:lineage", "Which dataset feeds which; export the graph."),
-    "paths": ("goldsmith.cli.paths:paths", "Show every way to obtain a dataset."),
+    "lineage": (
+        "goldsmith.cli.lineage:lineage",
+        "Show which dataset feeds which; export the graph.",
+    ),
+    "paths": ("goldsmith.cli.paths:paths", "Show every path to a dataset."),
     "drill": ("goldsmith.cli.drill:drill", "Rehearse an outage of a dataset."),
     "checks": ("goldsmith.cli.checks:checks", "The available checks; try rules on rows."),
     "runs": ("goldsmith.cli.runs:runs", "Past and running runs."),
@@ -76,7 +79,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "push": ("goldsmith.cli.push:push", "Push collected metadata, lineage and query logs."),
     "gateway": (
         "goldsmith.cli.gateway:gateway",
-        "Receive pushes: keys, and what arrived.",
+        "Receive pushes: keys and received requests.",
     ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }

@@ -1,4 +1,4 @@
-"""`paths`: every way to obtain a dataset, its cost, its age, and whether it is healthy now."""
+"""`paths`: every path to obtain a dataset, its cost, its age, and whether it is healthy now."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from goldsmith.cli.output import CliContext, count, echo, how_many, json_option,
 @click.command("paths")
 @click.argument("dataset_id")
 @click.option("--most", type=how_many, default=10, show_default=True, help="How many to list.")
-@click.option("--down", "downs", multiple=True, help="Leave out ways through this dataset.")
-@click.option("--no-probe", is_flag=True, help="Do not look at the datasets the ways begin at.")
+@click.option("--down", "downs", multiple=True, help="Leave out paths through this dataset.")
+@click.option("--no-probe", is_flag=True, help="Do not probe the datasets that the paths begin at.")
 @json_option
 @pass_cli
 def paths(
@@ -24,10 +24,10 @@ def paths(
     no_probe: bool,
     as_json: bool,
 ) -> None:
-    """Show the ways to obtain a dataset: how many there are, and the cheapest.
+    """Show the paths to a dataset: how many there are, and the cheapest.
 
-    Ways that people wrote in dataset_recovery_paths come first. The datasets that the listed ways
-    begin at are probed: a way is healthy if none of its datasets is down.
+    Paths that people wrote in dataset_recovery_paths come first. The datasets at the start of
+    the listed paths are probed. A path is healthy if none of its datasets is down.
     """
     from goldsmith.worker.path_view import ways_to
 

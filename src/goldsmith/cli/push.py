@@ -64,16 +64,16 @@ for _command in (
     show_default=True,
     help="Plain HTTP, or Monte Carlo's client; both send the same bodies.",
 )
-@click.option("--override-reason", help="Why this push does not wait for the hour.")
+@click.option("--override-reason", help="Push again within the hour, for this reason.")
 @click.option(
     "--batch-size",
     type=click.IntRange(1, 1000),
     default=50,
     show_default=True,
-    help="Items a request; a body over 1 MB compressed is split further.",
+    help="Items in a request; a body over 1 MB compressed is split further.",
 )
 @click.option(
-    "--threads", type=click.IntRange(1, 16), default=4, show_default=True, help="Requests at once."
+    "--threads", type=click.IntRange(1, 16), default=4, show_default=True, help="Parallel requests."
 )
 @json_option
 @pass_cli

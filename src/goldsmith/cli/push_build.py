@@ -24,8 +24,8 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
             metavar="NAME=VALUE",
             help="A setting of the connection; secrets as env:NAME or file:PATH.",
         ),
-        click.option("--include", multiple=True, help="Only these: DATABASE.SCHEMA.TABLE."),
-        click.option("--exclude", multiple=True, help="All but these; stronger than --include."),
+        click.option("--include", multiple=True, help="Only these tables: DATABASE.SCHEMA.TABLE."),
+        click.option("--exclude", multiple=True, help="Not these; overrides --include."),
         click.option(
             "--output",
             "-o",
@@ -33,7 +33,7 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
             default=".",
             help="The folder for the scripts. Default: the current one.",
         ),
-        click.option("--overwrite", is_flag=True, help="Replace scripts that are there."),
+        click.option("--overwrite", is_flag=True, help="Replace existing scripts."),
         json_option,
         pass_cli,
     )
@@ -44,21 +44,23 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 
 def _history_options(function: Callable[..., None]) -> Callable[..., None]:
     function = click.option(
-        "--limit", type=how_many, default=50_000, show_default=True, help="Queries at most."
+        "--limit",
+        type=how_many,
+        default=50_000,
+        show_default=True,
+        help="The largest number of queries.",
     )(function)
     return click.option(
         "--look-back",
         type=Span(),
         default="24h",
         show_default=True,
-        help="How far back queries are read.",
+        help="Read queries from this long ago on.",
     )(function)
 
 
 @click.command("build-metadata-collector")
-@click.option(
-    "--only-freshness-and-volume", is_flag=True, help="Leave the columns out unless told otherwise."
-)
+@click.option("--only-freshness-and-volume", is_flag=True, help="Collect no columns by default.")
 @_options
 def build_metadata_collector(
     cli: CliContext, only_freshness_and_volume: bool, as_json: bool, **answers: Any

@@ -156,7 +156,7 @@ def _validate(
 @json_option
 @pass_cli
 def doctor(cli: CliContext, manifest: Path, endpoint: str | None, as_json: bool) -> None:
-    """Walk the five checkpoints of a pushed MANIFEST and name the first that fails."""
+    """Test the five checkpoints of a pushed MANIFEST; name the first that fails."""
     from goldsmith.assets.manifest import read
     from goldsmith.emitters.doctor import examine
     from goldsmith.emitters.validate import CheckState

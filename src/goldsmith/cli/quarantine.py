@@ -66,7 +66,7 @@ def list_(cli: CliContext, as_json: bool) -> None:
 @click.argument("dataset")
 @click.option("--run", "run_id", help="Only rows that this run quarantined.")
 @click.option("--unpublished", is_flag=True, help="Rows of runs that were not published.")
-@click.option("--most", default=10, show_default=True, type=how_many, help="How many.")
+@click.option("--most", default=10, show_default=True, type=how_many, help="How many rows to show.")
 @json_option
 @pass_cli
 def show_(

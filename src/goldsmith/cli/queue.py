@@ -17,7 +17,7 @@ from goldsmith.cli.times import local
 @json_option
 @pass_cli
 def queue(cli: CliContext, most: int, as_json: bool) -> None:
-    """Show what waits: position, score, why it waits and when it is expected to start."""
+    """Show the waiting requests: position, score, reason and expected start."""
     from goldsmith.worker.queue_view import queue_entries
 
     found = queue_entries(cli.runtime)

@@ -43,7 +43,7 @@ runs.add_command(forget)
 @runs.command("list")
 @click.option("--pipeline", "pipeline_id", help="Only runs of this pipeline.")
 @click.option("--status", type=click.Choice(_STATUSES), help="Only runs with this status.")
-@click.option("--most", default=20, show_default=True, type=how_many, help="How many.")
+@click.option("--most", default=20, show_default=True, type=how_many, help="How many to show.")
 @json_option
 @pass_cli
 def list_(
@@ -88,7 +88,7 @@ def show_(cli: CliContext, run_id: str, as_json: bool) -> None:
 @json_option
 @pass_cli
 def retry(cli: CliContext, run_id: str, stage: int | None, quiet: bool, as_json: bool) -> None:
-    """Run a run's pipeline again, with the current catalog. What was published stays."""
+    """Run a run's pipeline again, with the current catalog. Published stages stay."""
     from goldsmith.cli.run import carry_out
     from goldsmith.journal.runs import run
 

@@ -73,11 +73,11 @@ def next_(cli: CliContext, pipeline: str, most: int, as_json: bool) -> None:
 
 @schedules.command("pause")
 @click.argument("pipeline")
-@click.option("--reason", help="Why, for whoever asks.")
+@click.option("--reason", help="Why, for the history.")
 @json_option
 @pass_cli
 def pause(cli: CliContext, pipeline: str, reason: str | None, as_json: bool) -> None:
-    """Pause a pipeline's schedule: due starts are left out; `run` still works."""
+    """Pause a pipeline's schedule: due starts are skipped; `run` still works."""
     _set(cli, pipeline, True, reason, as_json)
 
 
@@ -86,7 +86,7 @@ def pause(cli: CliContext, pipeline: str, reason: str | None, as_json: bool) -> 
 @json_option
 @pass_cli
 def resume(cli: CliContext, pipeline: str, as_json: bool) -> None:
-    """Resume a paused schedule; starts that were left out are not caught up."""
+    """Resume a paused schedule; skipped starts are not caught up."""
     _set(cli, pipeline, False, None, as_json)
 
 

@@ -63,8 +63,8 @@ _slots = click.option(
 @click.option("--no-api", is_flag=True, help="Do not serve the API.")
 @click.option("--no-loop", is_flag=True, help="Serve the API alone: no schedules, no workers.")
 @click.option("--base-path", default="", help="The path in front of every route, behind a proxy.")
-@click.option("--certificate", type=_FILE, help="For TLS.")
-@click.option("--private-key", type=_FILE, help="For TLS.")
+@click.option("--certificate", type=_FILE, help="The certificate for TLS.")
+@click.option("--private-key", type=_FILE, help="The private key for TLS.")
 @json_option
 @pass_cli
 def serve(

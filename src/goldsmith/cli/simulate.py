@@ -38,8 +38,10 @@ _MOST_DIGITS = 5
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="Read the workload from JSON lines.",
 )
-@click.option("--rehearse", metavar="7d", help="Replay what the journal has of this long.")
-@click.option("--slots", default=8, show_default=True, type=how_many, help="Stages at once.")
+@click.option("--rehearse", metavar="7d", help="Replay the runs of this time in the journal.")
+@click.option(
+    "--slots", default=8, show_default=True, type=how_many, help="Stages that run at once."
+)
 @click.option(
     "--batch-seconds",
     default=10.0,

@@ -12,14 +12,14 @@ from goldsmith.cli.times import local
 
 @click.group()
 def throttles() -> None:
-    """Throttles: how fast sources and targets may be used, and are used now."""
+    """Throttles: limits on the use of sources and targets, and their use now."""
 
 
 @throttles.command("list")
 @json_option
 @pass_cli
 def list_(cli: CliContext, as_json: bool) -> None:
-    """Show every throttle: its threshold, the rate in effect, and the use in the last minute."""
+    """Show every throttle: its threshold, its current rate, and its use in the last minute."""
     from goldsmith.engine.pace.states import current_states
 
     found = [state.as_plain() for state in current_states(cli.runtime.journal)]
@@ -49,7 +49,7 @@ def list_(cli: CliContext, as_json: bool) -> None:
 @json_option
 @pass_cli
 def show_throttle(cli: CliContext, throttle_id: str, as_json: bool) -> None:
-    """Show one throttle: its tokens, who holds some of them, and who waits for it."""
+    """Show one throttle: its tokens, the stages that hold some, and the stages that wait."""
     from goldsmith.engine.pace.states import current_state
 
     row = current_state(cli.runtime.journal, throttle_id).as_plain()

@@ -11,7 +11,7 @@ from goldsmith.cli.times import local
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Those that ended in the last day too.")
+@click.option("--all", "everything", is_flag=True, help="Also those that ended in the last day.")
 @json_option
 @pass_cli
 def workers(cli: CliContext, everything: bool, as_json: bool) -> None:

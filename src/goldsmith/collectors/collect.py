@@ -35,7 +35,7 @@ _LOWER_CASE = ("postgres", "redshift", "hive")
 
 @dataclass(frozen=True, kw_only=True)
 class CollectRequest:
-    """What is collected from a warehouse."""
+    """A request to collect a flow of a warehouse."""
 
     warehouse: str
     flow: Flow
@@ -52,7 +52,7 @@ class CollectRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Collected:
-    """What a collection wrote."""
+    """The result of a collection."""
 
     items: int
     gaps: tuple[Mapping[str, str], ...]
@@ -71,10 +71,10 @@ def collect(
     tell: Callable[[str], None] = _quiet,
     connection: Any = None,
 ) -> Collected:
-    """Collect a flow and write its manifest, which appears only when it is whole.
+    """Collect a flow and write its manifest; the file appears only when it is complete.
 
-    A `connection` that is given is used instead of a new one. What may not be read is a gap of
-    the manifest; a connection that breaks ends the collection.
+    A given `connection` is used instead of a new one. An object that may not be read is a gap of
+    the manifest. If the connection breaks, the collection fails.
     """
     collector = WAREHOUSES.get(request.warehouse)
     kind = kind_of(collector, request.warehouse, request.flow)
@@ -286,7 +286,7 @@ class _Collection:
             self.gaps.append({"query": name, "because": self._secrets.redact(problem)})
 
     def _restore_case(self, found: QueryLineage) -> None:
-        """Write the names of columns as their tables have them: a statement may not."""
+        """Spell the names of columns as their tables do; a statement may spell them otherwise."""
         involved = found.tables_with_columns()
         for database, schema in sorted({table[:2] for table in involved}):
             for row in self._read_schema(database, schema, False):

@@ -1,6 +1,6 @@
-"""What a warehouse's file declares: its settings, how to connect, and what can be read from it.
+"""The declaration of a warehouse to collect from: settings, connection, queries or functions.
 
-The functions give plain rows. `connect` and the functions of warehouses without SQL import their
+The functions return plain rows. `connect` and the functions of warehouses without SQL import their
 driver themselves and use nothing of ours, because generated scripts contain their source.
 """
 
@@ -69,7 +69,7 @@ class SqlTexts:
 
 @dataclass(frozen=True, kw_only=True)
 class WarehouseFunctions:
-    """How a warehouse is read that has no SQL, or not for everything."""
+    """Functions that read a warehouse for which SQL is not enough."""
 
     #: (connection): rows with database, schema, problem.
     schemas: Callable[[Any], Iterable[WarehouseRow]] | None = None

@@ -9,7 +9,7 @@ LEAST_GB = 2.0
 
 
 def available_gb() -> float | None:
-    """The free memory in GB; None where the system does not tell."""
+    """The free memory in GB; None if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") / 1024**3
     except (AttributeError, ValueError, OSError):

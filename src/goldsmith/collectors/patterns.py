@@ -1,4 +1,4 @@
-"""Which tables are collected: patterns of `database.schema.table`."""
+"""Select the tables to collect by patterns of `database.schema.table`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from re import Pattern, compile
 
 @dataclass(frozen=True)
 class TablePatterns:
-    """Patterns with `*` and `?`; one that has fewer parts counts for all that is below.
+    """Patterns with `*` and `?`; one with fewer parts selects everything below it.
 
     `sales` is a schema of any database or a whole database, `sales.orders` a table of a schema or
     a schema of a database; upper and lower case do not matter.

@@ -47,7 +47,7 @@ class TableNames:
 
 
 class QueryLineage:
-    """Edges of tables and columns that queries make."""
+    """Collects the edges of tables and columns that queries create."""
 
     def __init__(self, dialect: str, names: TableNames) -> None:
         self.names = names
@@ -126,7 +126,7 @@ class QueryLineage:
     def edges(
         self,
     ) -> Iterator[tuple[TableName, list[TableName], dict[str, list[tuple[TableName, str]]]]]:
-        """Destination, sources, and of each column where it comes from."""
+        """The destination, the sources, and the source columns of each column."""
         for destination, sources in self._edges.items():
             columns = {
                 self._real_name(destination, name): [
@@ -138,7 +138,7 @@ class QueryLineage:
             yield destination, list(sources), columns
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        """What could not be read, and why."""
+        """The objects that could not be read, and why."""
         yield from self._problems.items()
 
     def _read(

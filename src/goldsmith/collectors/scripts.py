@@ -54,7 +54,7 @@ _METHODS = {
 
 @dataclass(frozen=True, kw_only=True)
 class ScriptRequest:
-    """The answers that scripts are written for."""
+    """The warehouse and settings that scripts are written for."""
 
     warehouse: str
     flow: Flow

@@ -94,7 +94,7 @@ class UnknownDialect(GoldsmithError):
 
 
 def dialect_name(name: str | None) -> str:
-    """sqlglot's name of a dialect; raises for a name nobody knows."""
+    """sqlglot's name of a dialect; raises for an unknown name."""
     lower = (name or "").strip().lower()
     found = ALIASES.get(lower, lower)
     if found and found not in NAMED:

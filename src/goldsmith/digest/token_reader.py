@@ -1,4 +1,4 @@
-"""The last rung: tables by the words before their names, when no grammar reads a statement."""
+"""The last fallback: find tables by the keywords before their names if no grammar applies."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fault points: named points at which a test can kill or pause the process.
 
 `GOLDSMITH_FAULT=written` kills this process with SIGKILL at the point `written`; `written:2` kills
-it there the second time; `written:hold=FILE` creates FILE and waits until somebody deletes it.
+it there the second time; `written:hold=FILE` creates FILE and waits until the file is deleted.
 """
 
 from __future__ import annotations

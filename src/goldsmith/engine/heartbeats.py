@@ -1,4 +1,4 @@
-"""Heartbeats of what this process holds: leases of targets, tokens of throttles."""
+"""Send heartbeats for the leases and throttle tokens that this process holds."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Renewable(Protocol):
 
     @property
     def resource(self) -> str:
-        """What is held, for messages."""
+        """The held resource, for messages."""
 
     def send_heartbeat(self) -> None:
         """Extend the hold."""
@@ -34,7 +34,7 @@ def let_go(held: Renewable) -> None:
 
 
 class _Keeper:
-    """One heartbeat thread for all that this process holds; it ends when that is nothing."""
+    """One heartbeat thread for everything this process holds; it ends when nothing is held."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

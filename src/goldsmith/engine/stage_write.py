@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StagedStage:
-    """The staged rows of a stage run, which nobody reads before they are published."""
+    """The staged rows of a stage run, which no reader sees before they are published."""
 
     prepared: PreparedWrite
     write: StagedWrite
@@ -43,7 +43,7 @@ def write_staged(
     *,
     moved_days: tuple[str, ...] = (),
 ) -> StagedStage:
-    """Fit the rows to the target, stage them, and quarantine what could not be parsed."""
+    """Fit the rows to the target, stage them, and quarantine records that could not be parsed."""
     with bad_value.named(attempt, found.rows):
         prepared = prepare_write(spark, attempt, resources, destination, rows, selection)
         started = time.monotonic()

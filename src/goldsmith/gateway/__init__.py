@@ -1,1 +1,1 @@
-"""Receive what others push: the ingest API and the GraphQL that Monte Carlo's clients speak."""
+"""Receive pushes: the ingest API and the GraphQL API that Monte Carlo's clients use."""

@@ -1,4 +1,4 @@
-"""Check the body of a push as the door does: what is wrong is named, field by field."""
+"""Check the body of a push, and name each wrong field with the problem."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _KNOWN = {
 
 
 class DoorRefusal(Exception):
-    """An answer that is not 202: a status, a message and what is wrong of which field."""
+    """A refusal: the HTTP status, a message, and the problem of each wrong field."""
 
     def __init__(self, status: int, message: str, details: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class DoorRefusal(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckedBody:
-    """A body that is taken."""
+    """A body that was accepted."""
 
     path: str
     text: str
@@ -87,7 +87,7 @@ def checked_body(
     """The body of a request to an endpoint; raises DoorRefusal with 400.
 
     `authorize` is called with the resources it names, that of the body before its shape is
-    checked: a sender without the right learns of that first.
+    checked: a sender without permission gets that answer first.
     """
     try:
         text = raw.decode("utf-8")

@@ -1,7 +1,7 @@
-"""Detectors of freshness and volume: when they have learned enough, and what they expect then.
+"""Detectors of freshness and volume: when they become active, and their thresholds.
 
-The training windows are Monte Carlo's documented ones. How a threshold is computed is ours, and
-is documented in docs/push/anomaly-detection.md.
+The training windows are Monte Carlo's documented ones. The thresholds are our own;
+docs/push/anomaly-detection.md documents them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HOUR, DAY = 3_600.0, 86_400.0
 
 
 class DetectorStatus(StrEnum):
-    """Whether a detector watches."""
+    """Whether a detector is active."""
 
     ACTIVE = "ACTIVE"
     INACTIVE = "INACTIVE"
@@ -25,7 +25,7 @@ class DetectorStatus(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FreshnessVerdict:
-    """What the freshness detector expects, in seconds, and whether it is broken."""
+    """The expectation of the freshness detector, in seconds, and whether the table breaks it."""
 
     status: DetectorStatus
     reason: str
@@ -36,7 +36,7 @@ class FreshnessVerdict:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VolumeVerdict:
-    """What the volume detector expects of the change of rows, and whether it is broken."""
+    """The range of row count changes that is expected, and whether the table breaks it."""
 
     status: DetectorStatus
     reason: str

@@ -1,4 +1,4 @@
-"""What GraphQL reads of lineage and of query logs."""
+"""Answer GraphQL queries about lineage and query logs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def get_lineage(
     limit: int | None = None,
     **_given: Any,
 ) -> dict[str, Any]:
-    """What feeds a table, or what it feeds."""
+    """The nodes that feed a table, or that it feeds."""
     if direction not in ("upstream", "downstream"):
         raise BadDirection(direction=direction)
     bases = [str(asker.parsed(each)) for each in ([mcon] if mcon else list(mcons or ()))]

@@ -1,4 +1,4 @@
-"""The graph of pushed and custom lineage: walk it, add to it by hand, delete from it."""
+"""The graph of pushed and custom lineage: walk it, add nodes and edges by hand, delete them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from goldsmith.journal.evidence import PUSH_INGEST
 from goldsmith.journal.gateway_tables import PushedColumnEdge, PushedEdge, PushedNode
 from goldsmith.journal.journal import Journal
 
-#: How long custom nodes and edges count, unless told otherwise.
+#: The default lifetime of custom nodes and edges.
 CUSTOM_COUNTS_FOR = timedelta(days=7)
 #: A time from this year on means: for ever.
 _FOR_EVER = 9000
@@ -115,7 +115,7 @@ def _current(expires: sa.Column[Any], at: datetime) -> sa.ColumnElement[bool]:
 def columns_fed_by(
     connection: sa.Connection, mcon: str, column: str, at: datetime
 ) -> list[PushedColumnEdge]:
-    """The edges from one column, that count now."""
+    """The edges from one column that have not expired."""
     columns = gateway_column_edges.c
     query = (
         sa.select(gateway_column_edges)

@@ -1,4 +1,4 @@
-"""Pushed lineage: edges of tables that never expire, edges of columns that count for ten days.
+"""Pushed lineage: edges of tables that never expire, edges of columns that expire after ten days.
 
 Each edge is stored by its origin, so that edges of query logs never overwrite pushed ones; table
 edges are also evidence of our own lineage graph.

@@ -1,4 +1,4 @@
-"""What GraphQL changes: custom lineage, pushed tables that are deleted, new keys."""
+"""GraphQL mutations: custom lineage, deletion of pushed tables, new keys."""
 
 from __future__ import annotations
 

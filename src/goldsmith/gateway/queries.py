@@ -1,4 +1,4 @@
-"""What GraphQL reads: tables, metrics, lineage, queries, keys."""
+"""Answer GraphQL queries: tables, metrics, lineage, queries, keys."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ForeignResource(GoldsmithError):
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, and where the answers are."""
+    """The key that asks, and the database with the answers."""
 
     journal: Journal
     key: GatewayKey

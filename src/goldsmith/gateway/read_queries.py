@@ -1,4 +1,4 @@
-"""Read queries in a process of its own, `python -m goldsmith.gateway.read_queries`.
+"""Parse queries in a separate process, `python -m goldsmith.gateway.read_queries`.
 
 A hostile query could keep a parser busy for ever: the kernel ends the process after some seconds
 of CPU time, and the queries after that one are read by the next process.
@@ -20,7 +20,7 @@ _SECONDS = 300.0
 
 
 class QueryTables(NamedTuple):
-    """What a query reads and writes."""
+    """The tables that a query reads and writes."""
 
     upstream: list[str]
     downstream: list[str]

@@ -1,6 +1,6 @@
 """Accept a push: check the key and the body, store the body, answer with its invocation id.
 
-The answer comes after the row is stored; what the body says is processed by the service's loop.
+The answer comes after the row is stored; the service's loop processes the body later.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def receive(journal: Journal, key: GatewayKey, path: str, raw: bytes, encoding: 
 
 
 def delivery(journal: Journal, invocation_id: str) -> Delivery | None:
-    """What became of a request."""
+    """One received request, with its status."""
     query = sa.select(gateway_deliveries).where(gateway_deliveries.c.invocation_id == invocation_id)
     with journal.reading() as connection:
         return next(iter(row_storage.select(connection, Delivery, query)), None)

@@ -1,4 +1,4 @@
-"""Write rows of the gateway: insert them, or update those that are there."""
+"""Write rows of the gateway: insert them, or update existing ones."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def upsert(
     *,
     keep: Sequence[str] = (),
 ) -> None:
-    """Insert rows by their primary key; rows that are there get the new values but those kept."""
+    """Insert rows by primary key; existing rows get the new values, except in the kept columns."""
     by_key = {tuple(row[column.name] for column in table.primary_key): dict(row) for row in rows}
     # In the order of their keys: two writers cannot wait for each other.
     found = [by_key[key] for key in sorted(by_key)]

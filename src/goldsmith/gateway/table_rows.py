@@ -1,4 +1,4 @@
-"""Pushed tables: what each push says is added to what is known; measurements by the hour."""
+"""Pushed tables: add each push to the stored rows; measurements are stored by the hour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run the detectors on pushed tables; open incidents for broken ones, close those that healed."""
+"""Run the detectors on pushed tables; open incidents for anomalies, close those that are over."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST_TO_LEARN = 5
 def judge(
     connection: sa.Connection, table: PushedTable, at: datetime
 ) -> tuple[FreshnessVerdict, VolumeVerdict]:
-    """What both detectors find of a table now."""
+    """The results of both detectors for a table now."""
     now = at.timestamp()
     columns = gateway_measurements.c
     query = sa.select(columns.metric, columns.epoch, columns.value).where(
@@ -46,7 +46,7 @@ def judge(
 
 
 def watch(journal: Journal, *, at: datetime | None = None) -> int:
-    """Judge every table that has learned something; returns how many are broken."""
+    """Run the detectors on every table with enough history; return how many found an anomaly."""
     columns = gateway_measurements.c
     learned = (
         sa.select(columns.resource_uuid, columns.full_table_id)

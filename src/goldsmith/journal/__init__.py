@@ -1,1 +1,1 @@
-"""What happened: the audit log, runs, requests, leases. Goldsmith writes it, anybody reads it."""
+"""The journal: the audit log, runs, requests, leases. Goldsmith writes it, any tool may read it."""

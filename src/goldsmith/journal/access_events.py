@@ -1,4 +1,4 @@
-"""What happens to API keys."""
+"""Events about API keys."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class ApiKey(Row):
 
     key_id: str = key(doc="The key's public id, shown in lists and in the history.")
     kind: str = choice(default="token", choices=KeyKind, doc="How the key is used.")
-    owner: str | None = text(default=None, doc="Whom the key acts for; the actor in the history.")
+    owner: str | None = text(default=None, doc="The owner; the actor in the history.")
     role: str = choice(default="viewer", choices=Role, doc="What the key may do.")
     limited_to: tuple[str, ...] = items(
         default=None, doc="Selections (`pipeline:ID`, `tag:NAME`) the key is limited to."

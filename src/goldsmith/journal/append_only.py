@@ -1,4 +1,4 @@
-"""The audit log is append-only: triggers in the database refuse changes, whoever makes them.
+"""The audit log is append-only: triggers in the database refuse changes by any user.
 
 Only retention (`retention.py`) deletes events: a row in `retention_pass`, in the same
 transaction, allows deleting events up to a time. Nothing ever changes an event.

@@ -151,7 +151,7 @@ class StageBlocked(StageEnded):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageFinished(StageEnded):
-    """A stage was published, with what it read, wrote and quarantined."""
+    """A stage was published; has the numbers of rows read, written and quarantined."""
 
     status: str | None = "succeeded"
     rows_read: int | None = None

@@ -1,7 +1,7 @@
 """Record and read evidence of lineage edges, by origin and with an expiry.
 
-Evidence stands beside the declared rows of `dataset_lineage`. The key is (from, to, origin): what
-one origin reports never overwrites a declared row or the report of another origin.
+Evidence is stored separately from the declared rows of `dataset_lineage`. The key is (from, to,
+origin), so the report of one origin never overwrites a declared row or the report of another one.
 """
 
 from __future__ import annotations

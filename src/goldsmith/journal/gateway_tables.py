@@ -1,4 +1,4 @@
-"""The tables of the gateway: its keys, what was pushed to it, and what became of that."""
+"""The tables of the gateway: its keys, the pushes it received, and the rows made from them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from goldsmith.catalog.rows import Row, table
 
 
 class KeyScope(StrEnum):
-    """What a key of the gateway is for."""
+    """The scope of a gateway key."""
 
     INGESTION = "ingestion"
     GRAPHQL = "graphql"
 
 
 class DeliveryStatus(StrEnum):
-    """What became of a request that was accepted."""
+    """The status of an accepted request."""
 
     RECEIVED = "received"
     PROCESSED = "processed"
@@ -81,7 +81,7 @@ class Delivery(Row):
 
 @table(
     "gateway_tables",
-    purpose="Each table that was pushed: what the last pushes said of it.",
+    purpose="Each pushed table, with the values of the last pushes.",
     read_by="gateway",
 )
 class PushedTable(Row):
@@ -112,7 +112,7 @@ class PushedTable(Row):
 
 @table(
     "gateway_measurements",
-    purpose="Rows and bytes of pushed tables by the hour, and their updates: what detectors learn.",
+    purpose="Rows, bytes and updates of pushed tables by the hour, from which detectors learn.",
     read_by="gateway",
 )
 class PushedMeasurement(Row):

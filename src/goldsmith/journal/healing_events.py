@@ -1,4 +1,4 @@
-"""What happens after a failure: retries, remedies, breakers, incidents."""
+"""Events after a failure: retries, remedies, breakers, incidents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RemedyFailed(StageEvent):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StageHeld(StageEvent):
-    """A failed stage is not retried: a person has to look."""
+    """A failed stage is not retried: it needs a person."""
 
     error_code: str | None = None
     resolution: str

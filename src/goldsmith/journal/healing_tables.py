@@ -84,7 +84,7 @@ class FileAside(Row):
 
 @table(
     "incidents",
-    purpose="What needs a person: failures that did not heal, datasets that are stale.",
+    purpose="Problems that need a person: failures that did not heal, stale datasets.",
     read_by="incidents, status, why, people's own BI",
 )
 class Incident(Row):

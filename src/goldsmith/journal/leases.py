@@ -91,7 +91,7 @@ def acquire(
 
 
 def _new(connection: sa.Connection, resource: str) -> Lease:
-    """Insert the row of a lease that nobody has held yet."""
+    """Insert the row of a lease that was never held."""
     return row_storage.insert(connection, Lease(resource=resource, token=0))
 
 

@@ -1,4 +1,4 @@
-"""Events of lineage: a dataset goes down or comes back, a drill cuts a source off."""
+"""Events of lineage: the health of a dataset changes, a drill cuts a source off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from goldsmith.journal.event_base import Event
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetHealthChanged(Event):
-    """A dataset went down, or is used again after it was well for a while."""
+    """A dataset went down, or is used again after it was healthy for a while."""
 
     dataset_id: str
     health: str

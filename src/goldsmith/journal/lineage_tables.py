@@ -90,11 +90,11 @@ class CutSource(Row):
 
 @table(
     "computed_paths",
-    purpose="The cheapest ways to each dataset, computed from stages and lineage edges.",
+    purpose="The cheapest paths to each dataset, computed from stages and lineage edges.",
     read_by="paths",
 )
 class ComputedPath(Row):
-    """One computed way to obtain a dataset."""
+    """One computed path to a dataset."""
 
     dataset_id: str = key(doc="The dataset wanted.")
     path_order: int = key(kind=ColumnKind.WHOLE, doc="1, 2, 3 … the cheapest first.")
@@ -118,7 +118,7 @@ class ComputedPath(Row):
     read_by="paths",
 )
 class ComputedRevision(Row):
-    """How far one computed table is up to date."""
+    """The catalog revision that a computed table is up to date with."""
 
     computed_table: str = key(doc="The table.")
     revision: int | None = whole(default=None, doc="The catalog revision.")

@@ -1,4 +1,4 @@
-"""Views of lineage: every way to a dataset in order of preference."""
+"""Views of lineage: every path to a dataset in order of preference."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from goldsmith.journal.view import View
 
 V_RECOVERY_PATHS = View(
     name="v_recovery_paths",
-    purpose="One row a way to obtain a dataset: those people wrote, then the computed ones.",
+    purpose="One row for each path to a dataset: declared paths, then computed ones.",
     columns={
         "dataset_id": "The dataset wanted.",
         "preference": "1, 2, 3 … in order of preference.",

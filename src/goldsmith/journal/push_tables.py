@@ -1,4 +1,4 @@
-"""The tables of pushes: what was sent to which receiver, and which batches arrived."""
+"""The tables of pushes: each push with its receiver, and the batches that arrived."""
 
 from __future__ import annotations
 

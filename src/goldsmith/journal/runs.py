@@ -1,4 +1,4 @@
-"""Runs of pipelines, and what to expect of the next run from earlier ones."""
+"""Runs of pipelines, and the expected size and time of the next run."""
 
 from __future__ import annotations
 

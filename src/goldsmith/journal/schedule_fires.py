@@ -1,4 +1,4 @@
-"""Fired schedules: each due start is one row, whoever turns the clock."""
+"""Fired schedules: each due start is one row, whichever service fires it."""
 
 from __future__ import annotations
 

@@ -59,8 +59,8 @@ class RequestStatus(StrEnum):
 
 @table(
     "audit_log",
-    purpose="What happened, written once, never changed. Everything that reports reads it.",
-    read_by="runs, status, why, healing, metrics, emitters, people's own BI",
+    purpose="The events: written once, never changed. All reports read it.",
+    read_by="runs, status, why, healing, API, people's own BI",
 )
 class AuditEvent(Row):
     """One event."""
@@ -142,7 +142,7 @@ class Run(Row):
 @table(
     "stage_runs",
     purpose="One attempt at one stage: what it read, wrote, quarantined, and how it ended.",
-    read_by="runs, status, why, planner (history), healing, advice",
+    read_by="runs, status, why, planner (history), healing",
 )
 class StageRun(Row):
     """One attempt at one stage."""
@@ -216,7 +216,7 @@ class Lease(Row):
 
 @table(
     "retention_pass",
-    purpose="Which events the transaction under way may delete; the row is never committed.",
+    purpose="The events that the current transaction may delete; the row is never committed.",
     read_by="the trigger that keeps audit_log append-only",
 )
 class RetentionPass(Row):
@@ -333,11 +333,11 @@ class KeptSchema(Row):
 
 @table(
     "sql_facts",
-    purpose="What parsing found in a stage's SQL, by the hash of its text.",
+    purpose="The facts parsed from a stage's SQL, by the hash of its shape.",
     read_by="planner",
 )
 class SqlFacts(Row):
-    """What parsing found in one SQL text."""
+    """The facts parsed from one SQL text."""
 
     text_hash: str = key(doc="Hash of dialect and text.")
     facts: Mapping[str, Any] = mapping(default=None, doc="Tables read, target, shape, errors.")

@@ -30,7 +30,7 @@ class WorkerStatus(StrEnum):
     read_by="scheduling, workers, status, run",
 )
 class WorkerRow(Row):
-    """One process that serves requests or turns the clock."""
+    """One worker or service process."""
 
     worker: str = key(doc="The process: host, pid and start.")
     kind: str = choice(default="worker", choices=WorkerKind, doc="service or worker.")
@@ -65,7 +65,7 @@ class ScheduleFire(Row):
 
 @table(
     "waits",
-    purpose="What waits now at which gate, with a sentence.",
+    purpose="Each request or stage run that waits now, its gate and the reason.",
     read_by="why, queue, status",
 )
 class WaitRow(Row):
@@ -108,7 +108,7 @@ class ThrottleBucket(Row):
     read_by="stages, the throttle gate, throttles",
 )
 class ThrottleLease(Row):
-    """Tokens or a slot of one throttle; those of a dead process come back."""
+    """Tokens or a slot of one throttle; those of a dead process are returned."""
 
     lease_id: str = key(doc="The lease: of all throttles of one micro-batch, or of one stage.")
     throttle_id: str = key(doc="The throttle.")
@@ -121,7 +121,7 @@ class ThrottleLease(Row):
 
 @table(
     "throttle_usage",
-    purpose="What went through each throttle in each minute of the last day.",
+    purpose="The use of each throttle in each minute of the last day.",
     read_by="throttles",
 )
 class ThrottleUsage(Row):

@@ -1,4 +1,4 @@
-"""Waits: what waits now at which gate, one row each with a sentence."""
+"""Store which request waits at which gate and why, one row for each."""
 
 from __future__ import annotations
 

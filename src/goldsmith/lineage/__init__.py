@@ -1,1 +1,1 @@
-"""Which dataset feeds which: the graph, its questions, and the ways to obtain a dataset."""
+"""Which dataset feeds which: the graph, its questions, and the paths to obtain a dataset."""

@@ -28,7 +28,7 @@ def condense(
     """Find the cycles among these datasets and leave out the steps that lead back.
 
     Inside a cycle a step stays if each of its inputs can be had for less than its output, so
-    every cheapest way stays possible. All other steps stay.
+    every cheapest path stays possible. All other steps stay.
     """
     chosen = set(members)
     makers = graph.makers if makers is None else makers

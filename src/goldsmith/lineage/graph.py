@@ -189,10 +189,10 @@ class LineageGraph:
 def merge_evidence(
     steps: Iterable[LineageStep], evidence: Iterable[EdgeEvidence], now: datetime
 ) -> Iterator[LineageStep]:
-    """The steps with the origins that confirm them, and a step for each edge nobody declared.
+    """The steps with the origins that confirm them, and a step for each undeclared edge.
 
-    An edge that only another origin reported is shown, and is never a route: nothing declares
-    how to run it. Expired evidence counts for nothing.
+    An edge that only another origin reported is shown, but is never a route: no row declares
+    how to run it. Expired evidence is ignored.
     """
     by_edge: dict[tuple[str, str], set[str]] = {}
     for item in evidence:

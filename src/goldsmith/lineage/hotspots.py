@@ -14,7 +14,7 @@ CRITICALITY_VALUE: Mapping[str, float] = {"critical": 10.0, "normal": 3.0, "low"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hotspot:
-    """One dataset and what depends on it."""
+    """One dataset and its dependants."""
 
     dataset: str
     #: How many datasets depend on it, and the sum of their values.
@@ -25,7 +25,7 @@ class Hotspot:
 
     @property
     def is_single_point(self) -> bool:
-        """Some dataset downstream has no way that avoids this one."""
+        """Some dataset downstream has no path that avoids this one."""
         return self.lost_without > 0
 
     def as_plain(self) -> dict[str, object]:
@@ -47,7 +47,7 @@ def hotspots(
 ) -> list[Hotspot]:
     """The datasets with the most valuable dependants, most valuable first.
 
-    All datasets are ranked by dependants; only the first `most` are asked what would be lost.
+    All datasets are ranked by dependants; the loss is computed only for the first `most`.
     """
     worth = values or {}
     by_number = [worth.get(name, 1.0) for name in graph.names]

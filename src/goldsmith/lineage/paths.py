@@ -1,8 +1,8 @@
-"""The ways to obtain a dataset: how many there are, and the cheapest of them.
+"""The paths to obtain a dataset: how many there are, and the cheapest of them.
 
-A way starts at datasets that no step makes. A step needs all of its inputs, so a way is a tree of
-steps; without joins it is a simple path. The number of ways is exact; the list is cut by cost.
-Lists of the cheapest ways are made lazily, dataset by dataset (Huang and Chiang 2005).
+A path starts at datasets that no step makes. A step needs all of its inputs, so a path is a tree of
+steps; without joins it is a chain. The number of paths is exact; the list is cut by cost.
+Lists of the cheapest paths are made lazily, dataset by dataset (Huang and Chiang 2005).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from goldsmith.lineage.walk import number_of, reached
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Path:
-    """One way to obtain a dataset."""
+    """One path to obtain a dataset."""
 
     cost: float
     #: The steps in the order they run.
     steps: tuple[LineageStep, ...]
     #: The datasets it starts at.
     starts: tuple[str, ...]
-    #: Every dataset on the way, origins first, the wanted dataset last.
+    #: Every dataset on the path, origins first, the wanted dataset last.
     datasets: tuple[str, ...]
 
     @property
@@ -51,14 +51,14 @@ class Path:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Paths:
-    """The ways to one dataset."""
+    """The paths to one dataset."""
 
     dataset: str
-    #: How many ways there are.
+    #: How many paths there are.
     count: int
     #: The cheapest of them, cheapest first.
     cheapest: tuple[Path, ...]
-    #: Cycles upstream; the steps that lead back into one are part of no way.
+    #: Cycles upstream; the steps that lead back into one are part of no path.
     cycles: tuple[tuple[str, ...], ...] = ()
 
     @property
@@ -74,10 +74,10 @@ def find_paths(
     forbidden: Collection[str] = (),
     only_running: bool = False,
 ) -> Paths:
-    """Count the ways to a dataset and list the cheapest.
+    """Count the paths to a dataset and list the cheapest.
 
-    No way uses a forbidden dataset, save the wanted dataset itself. With `only_running` every
-    step of a way must be one that something can run.
+    No path uses a forbidden dataset, save the wanted dataset itself. With `only_running` every
+    step of a path must be one that something can run.
     """
     target = number_of(graph, dataset)
     closed = {graph.numbers[name] for name in forbidden if name in graph.numbers} - {target}
@@ -116,7 +116,7 @@ def _whole(
 ) -> _Known | None:
     """The counts and least costs of all datasets; None when a graph is asked for the first time.
 
-    One question looks only at what is upstream. A service asks one graph often.
+    One question reads only the datasets upstream. A service asks the same graph often.
     """
     known = _KNOWN.setdefault(graph, {})
     if only_running not in known:
@@ -131,7 +131,7 @@ def _whole(
 
 
 def cheapest_of_all(graph: LineageGraph, *, most: int) -> Iterator[tuple[str, tuple[Path, ...]]]:
-    """The cheapest ways to every dataset that some step makes, with lists shared between them."""
+    """The cheapest paths to every dataset that some step makes, with lists shared between them."""
     makers = graph.makers
     left_out = frozenset[int]()
     if graph.ranks is not None:
@@ -147,12 +147,12 @@ def cheapest_of_all(graph: LineageGraph, *, most: int) -> Iterator[tuple[str, tu
             yield graph.names[number], search.cheapest(number, most)
 
 
-#: One way to make a dataset: its cost, the step, and which way of each input it uses.
+#: One path to a dataset: its cost, its last step, and which path of each input it uses.
 _Way = tuple[float, int, tuple[int, ...]]
 
 
 class _Search:
-    """The search for the ways to one dataset, or to all."""
+    """The search for the paths to one dataset, or to all."""
 
     def __init__(
         self,
@@ -164,10 +164,10 @@ class _Search:
     ) -> None:
         self.graph = graph
         self.closed = closed
-        #: By dataset: the steps that may be part of a way.
+        #: By dataset: the steps that may be part of a path.
         self.makers = makers
         self.left_out = left_out
-        #: By dataset: the exact number of ways, and the cost of the cheapest.
+        #: By dataset: the exact number of paths, and the cost of the cheapest.
         if known is None:
             known = [0] * len(graph.names), [math.inf] * len(graph.names)
         self.counts, self.costs = known
@@ -176,7 +176,7 @@ class _Search:
         self._offered: dict[int, set[tuple[int, tuple[int, ...]]]] = {}
 
     def run(self, order: Sequence[int]) -> None:
-        """Count ways and find least costs, inputs before outputs."""
+        """Count paths and find least costs, inputs before outputs."""
         inputs, step_costs, makers = self.graph.inputs, self.graph.costs, self.makers
         counts, costs, left_out = self.counts, self.costs, self.left_out
         for number in order:
@@ -204,8 +204,8 @@ class _Search:
             counts[number], costs[number] = ways, least
 
     def cheapest(self, target: int, most: int) -> tuple[Path, ...]:
-        """The cheapest ways to a dataset, cheapest first."""
-        # Each dataset on the way down takes two calls; these calls take no C stack.
+        """The cheapest paths to a dataset, cheapest first."""
+        # Each dataset upstream takes two nested calls; these calls take no C stack.
         sys.setrecursionlimit(max(sys.getrecursionlimit(), 4 * len(self.counts) + 1_000))
         found = []
         for index in range(most):
@@ -215,7 +215,7 @@ class _Search:
         return tuple(found)
 
     def _list(self, number: int, index: int) -> bool:
-        """List the ways of a dataset up to this index; False if there are not so many."""
+        """List the paths of a dataset up to this index; False if there are not so many."""
         if not self.makers[number]:
             return index == 0 and number not in self.closed
         listed = self._listed.setdefault(number, [])
@@ -232,7 +232,7 @@ class _Search:
         return True
 
     def _first_ways(self, number: int) -> list[_Way]:
-        """The cheapest way through each step."""
+        """The cheapest path through each step."""
         graph, ways = self.graph, []
         for step in self.makers[number]:
             inputs = graph.inputs[step]
@@ -243,7 +243,7 @@ class _Search:
         return ways
 
     def _offer_next(self, number: int, way: _Way) -> None:
-        """Offer the ways that differ from this one in the next way of one input."""
+        """Offer the paths that differ from this one in the next path of one input."""
         cost, step, which = way
         offered = self._offered[number]
         for position, read in enumerate(self.graph.inputs[step]):

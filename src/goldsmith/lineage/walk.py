@@ -1,4 +1,4 @@
-"""Walk the graph: what a dataset is made of, what it feeds, and what breaks without it."""
+"""Walk the graph: the datasets that feed a dataset, that it feeds, and that are lost without it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotInLineage(GoldsmithError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DatasetImpact:
-    """What a dataset's loss does to each dataset downstream."""
+    """The effect of a dataset's loss on each dataset downstream."""
 
     dataset: str
     #: Nearest first: datasets that cannot be made at all without it.
@@ -81,7 +81,7 @@ def _named(graph: LineageGraph, levels: Sequence[Sequence[int]]) -> dict[str, in
 
 
 def impact(graph: LineageGraph, dataset: str, down: Collection[str] = ()) -> DatasetImpact:
-    """What happens downstream if this dataset is lost, with these others down as well.
+    """The effect downstream if this dataset is lost and these others are down as well.
 
     A step is lost with any of its inputs; a dataset is lost when every step that makes it is.
     Datasets that feed each other in a cycle do not keep each other alive.

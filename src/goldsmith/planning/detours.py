@@ -1,8 +1,8 @@
-"""Detours: the cheapest healthy way to a stage's target while its source is down.
+"""Detours: the cheapest healthy path to a stage's target while its source is down.
 
 A detour ends with the target's own stage, which reads another dataset along a lineage edge. If
-stages make that dataset, they run first. No step of a detour may hold rows twice, be stopped, or
-need a dataset that is down.
+stages make that dataset, they run first. No step of a detour may write rows twice, be stopped, or
+read a dataset that is down.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ IsDown = Callable[[Dataset], str | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Detour:
-    """One way round a dataset that is down."""
+    """A path to a target that avoids a dataset that is down."""
 
-    #: The target's own stage, reading the last dataset of the way.
+    #: The target's own stage, reading the last dataset of the path.
     context: StageContext
     #: The stages that run before it, inputs first.
     before: tuple[StageContext, ...] = ()
-    #: Every dataset of the way, origins first, the target last.
+    #: Every dataset of the path, origins first, the target last.
     datasets: tuple[str, ...]
     cost: float
     latency_sec: float | None = None
@@ -47,7 +47,7 @@ class Detour:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoDetour:
-    """No way round is healthy: each other dataset that leads to the target, and why not."""
+    """No detour is healthy: the datasets that lead to the target, and why each cannot serve."""
 
     others: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ class _Candidate(NamedTuple):
 
     edge: Edge
     context: StageContext
-    #: The datasets a person wrote, up to the edge's own; None: any way to the edge's dataset.
+    #: The datasets a person wrote, up to the edge's own; None: any path to the edge's dataset.
     sequence: tuple[str, ...] | None = None
 
 
@@ -86,9 +86,9 @@ class Detours:
         )
 
     def find(self, context: StageContext, down: str, because: str) -> Detour | NoDetour:
-        """The way to the stage's target without the dataset `down`.
+        """The path to the stage's target without the dataset `down`.
 
-        Ways that rows of `dataset_recovery_paths` name come first, in the order of those rows;
+        Paths that rows of `dataset_recovery_paths` name come first, in the order of those rows;
         then the cheapest.
         """
         target = str(context.stage.target_id)
@@ -129,7 +129,7 @@ class Detours:
     def _declared(
         self, context: StageContext, candidates: Sequence[_Candidate]
     ) -> Iterator[_Candidate]:
-        """The ways to the target that people wrote, in their order."""
+        """The paths to the target that people wrote, in their order."""
         by_source = {candidate.edge.from_dataset_id: candidate for candidate in candidates}
         target = context.stage.target_id
         rows = [row for row in self.index.rows.rows(RecoveryPath) if row.dataset_id == target]
@@ -141,10 +141,10 @@ class Detours:
     def _cheapest(
         self, candidates: Sequence[_Candidate], closed: dict[str, str], refused: dict[str, str]
     ) -> Detour | None:
-        """The cheapest of the candidates whose whole way is healthy.
+        """The cheapest of the candidates whose whole path is healthy.
 
-        Only datasets of a way that would be taken are probed; one that is down is added to
-        `closed`, and the next cheapest way is tried.
+        Only datasets of a path that would be taken are probed; one that is down is added to
+        `closed`, and the next cheapest path is tried.
         """
         waiting = list(candidates)
         while waiting:
@@ -163,14 +163,14 @@ class Detours:
             if down is None:
                 return best
             if down.dataset_id in {read.dataset_id for read in best.context.inputs[1:]}:
-                # An input beside the source: no other way to the source helps.
+                # An input beside the source: no other path to the source helps.
                 read = best.reads
                 refused[read] = f"{down.dataset_id} is down ({closed[down.dataset_id]})"
                 waiting = [c for c in waiting if c.edge.from_dataset_id != read]
         return None
 
     def _first_down(self, way: Detour, closed: dict[str, str]) -> Dataset | None:
-        """The first dataset of a way that is down; it is added to `closed`."""
+        """The first dataset of a path that is down; it is added to `closed`."""
         names = dict.fromkeys(way.datasets[:-1])
         names |= dict.fromkeys(dataset.dataset_id for dataset in way.context.inputs)
         for name in names:
@@ -182,7 +182,7 @@ class Detours:
         return None
 
     def _way(self, candidate: _Candidate, closed: dict[str, str]) -> Detour | str:
-        """The cheapest way along an edge that avoids closed datasets; a text: why there is none."""
+        """The cheapest path along an edge without closed datasets; else a text: why none."""
         edge, context, sequence = candidate
         read, target = edge.from_dataset_id, edge.to_dataset_id
         if read in closed:

@@ -25,7 +25,7 @@ LastData = Callable[[str], datetime | None]
 
 
 class DrillOutcome(StrEnum):
-    """What happens to a dataset while others are down."""
+    """The outcome for a dataset while others are down."""
 
     #: Its stage reads another dataset in place of its source.
     OTHER_WAY = "other way"
@@ -37,17 +37,17 @@ class DrillOutcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrillLine:
-    """What happens to one dataset."""
+    """The outcome for one dataset."""
 
     dataset_id: str
     stage_id: str
     outcome: DrillOutcome
-    #: The way it is served by, or why it is not.
+    #: The path it is served by, or why it is not.
     because: str
     path_sequence: str | None = None
     cost: float | None = None
     latency_sec: float | None = None
-    #: When data last arrived: of the way's origins, or of the dataset that is not served.
+    #: When data last arrived: of the path's origins, or of the dataset that is not served.
     last_data: datetime | None = None
     stale_sec: float | None = None
 
@@ -58,12 +58,12 @@ class DrillLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
-    """What would happen while some datasets are down."""
+    """The outcome for all datasets while some are down."""
 
     down: tuple[str, ...]
     #: Every dataset made of those that are down, inputs first.
     lines: tuple[DrillLine, ...]
-    #: Datasets that are served as always, and lose a spare way: dataset → the spare source.
+    #: Datasets that are served as always, and lose a spare path: dataset → the spare source.
     spares_lost: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -81,7 +81,7 @@ class Rehearsal:
 
 
 def affected_stages(index: CatalogIndex, down: Collection[str]) -> list[str]:
-    """The enabled stages that read a dataset that is down, or what they make of it."""
+    """The enabled stages that read a dataset that is down, directly or through other stages."""
     touched = set(down)
     found: dict[str, None] = {}
     for name in index.order:
@@ -103,7 +103,7 @@ def rehearse(
     known_down: Mapping[str, str] | None = None,
     last_data: LastData = lambda dataset_id: None,
 ) -> Rehearsal:
-    """What happens while these datasets are down, and those that are known to be down anyway."""
+    """Rehearse an outage of these datasets and of those known to be down."""
     for dataset_id in down:
         find(index.rows, dataset_id)
     reasons = {**(known_down or {}), **dict.fromkeys(down, DOWN)}
@@ -188,7 +188,7 @@ def _age(at: datetime | None, now: datetime) -> float | None:
 
 
 def _spares(index: CatalogIndex, down: set[str], names: set[str]) -> dict[str, str]:
-    """The datasets that are made as always, and lose another way to be made."""
+    """The datasets that are made as always, and lose another path to be made."""
     targets = {str(index.stages[name].stage.target_id) for name in names}
     return {
         edge.to_dataset_id: edge.from_dataset_id

@@ -58,7 +58,7 @@ class InputSelection:
     consumed: Consumed = field(default_factory=Consumed)
     #: The reasons to run; empty: nothing new.
     reasons: tuple[ReadReason, ...] = ()
-    #: What a user should know besides the reasons.
+    #: Notes for the user besides the reasons.
     notes: tuple[str, ...] = ()
     #: Each input in the order of the stage context.
     inputs: tuple[InputRead, ...] = ()

@@ -1,6 +1,6 @@
 """Re-route a plan: stages whose source is down read another healthy dataset.
 
-The runs use it with probes, `goldsmith drill` with datasets that are only said to be down.
+The runs use it with probes, `goldsmith drill` with datasets that are assumed to be down.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from goldsmith.planning.stage_context import Dataset, StageContext
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Unserved:
-    """A stage whose source is down, and no other way to its target is healthy."""
+    """A stage whose source is down, and no other path to its target is healthy."""
 
     stage_id: str
     target: str
@@ -25,7 +25,7 @@ class Unserved:
     because: str
     #: Each other dataset that leads to the target, and why it cannot be read.
     others: tuple[str, ...] = ()
-    #: Every stage of the plan that reads the target takes another way: the plan runs without it.
+    #: Every stage of the plan that reads the target takes another path: the plan runs without it.
     bypassed: bool = False
 
 
@@ -50,8 +50,8 @@ def reroute_plan(
 ) -> ReroutedPlan:
     """Give each stage whose source is down its cheapest healthy detour.
 
-    Only stages with another way to their target, or to a dataset made of it, are looked at, and
-    those that read a dataset of `cut`; with `every`, all of them.
+    Only stages with another path to their target, or to a dataset made of it, are considered, and
+    those that read a dataset of `cut`; with `every`, all stages.
     """
     held = {s.stage_id: s.because for s in plan.stages if s.fate is not StageDecision.READY}
     detours = Detours(index, is_down, now, held)
@@ -119,7 +119,7 @@ def _unserved(context: StageContext, source: str, because: str, found: NoDetour)
 
 
 def _with_ways(ready: Iterable[PlannedStage], detours: Detours) -> set[str]:
-    """The stages with another way to their target, or to a target made of it in this plan."""
+    """The stages with another path to their target, or to a target made of it in this plan."""
     found: set[str] = set()
     for stage in reversed(list(ready)):
         if stage.stage_id in found or detours.alternatives(stage.context):

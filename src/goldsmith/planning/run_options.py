@@ -1,4 +1,4 @@
-"""Options that somebody gave a run."""
+"""Options given to a run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Replay:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunOptions:
-    """Options that somebody gave a run: a full refresh, a row limit, a window …"""
+    """Options given to a run: a full refresh, a row limit, a window …"""
 
     full_refresh: bool = False
     limit: int | None = None

@@ -45,7 +45,7 @@ def next_open(window: str | None, now: datetime) -> datetime:
         day = midnight + timedelta(days=offset)
         if day.weekday() not in days:
             continue
-        # The wall clock of the zone says when it opens and when it ends.
+        # It opens and ends by the wall clock of the zone.
         opens = (day + starts_at).astimezone(UTC)
         ends = (day + starts_at + length).astimezone(UTC)
         if opens <= now < ends:

@@ -273,7 +273,7 @@ def _refuse_unnamed(
 def _notes(
     context: StageContext, seen: Observed, run_options: RunOptions, selection: InputSelection
 ) -> tuple[str, ...]:
-    """What a user should know besides the reasons."""
+    """Notes for the user besides the reasons."""
     notes = list(selection.notes)
     if seen.definition_changed and not reruns(context) and run_options == RunOptions():
         notes.append(reason(ReasonCode.OLD_ROWS).sentence)

@@ -17,7 +17,7 @@ class FairShare:
         self._share = self._first_share = 1.0
 
     def advance(self, now: float, active: int, slots: int) -> None:
-        """From now on so many requests share the slots."""
+        """Set the number of requests that share the slots from now on."""
         share = min(1.0, max(1, slots) / max(1, active))
         if not self._times:
             self._times, self._served, self._first_share = [now], [0.0], share
@@ -31,7 +31,7 @@ class FairShare:
     def seconds(self, since: float, total: float) -> float:
         """The seconds from `since` until a request of `total` seconds would have ended.
 
-        What was before the first point is taken to have been as it was then.
+        The time before the first point counts as if the number was the same.
         """
         goal = self._served_at(since) + total
         if goal > self._served[-1]:

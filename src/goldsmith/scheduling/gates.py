@@ -1,4 +1,4 @@
-"""The gates in order: each says whether a stage may start now, and why not."""
+"""The gates in order: each decides whether a stage may start now, and gives the reason if not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OPEN = GateVerdict(True)
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """What the gates look at for one request; the caller reads it from rows."""
+    """The facts about one request that the gates need; the caller reads them from rows."""
 
     now: float
     pipeline: str
@@ -56,7 +56,7 @@ def window(facts: GateFacts) -> GateVerdict:
 
 
 def upstream_freshness(facts: GateFacts) -> GateVerdict:
-    """What it reads is fresh enough."""
+    """The datasets it reads are fresh enough."""
     for dataset, seconds in sorted(facts.stale_upstreams.items()):
         return GateVerdict(False, f"Dataset '{dataset}' is {seconds / 60:.0f} minutes too old.")
     return _OPEN
@@ -77,7 +77,7 @@ def target_lease(facts: GateFacts) -> GateVerdict:
 
 
 def throttle(facts: GateFacts) -> GateVerdict:
-    """No throttle on its way is in debt for long, or has all its slots taken."""
+    """No throttle of its source or target is in debt for long, or has all its slots taken."""
     for _name, sentence in sorted(facts.throttled.items()):
         return GateVerdict(False, sentence)
     return _OPEN

@@ -34,7 +34,7 @@ def minute_rate(stage: QueuedStage) -> float:
 class EndpointLimits:
     """The load that is planned on every endpoint, and its limit.
 
-    The limit of a endpoint is `peak_to_mean` times its mean load while in use. It is higher where
+    The limit of an endpoint is `peak_to_mean` times its mean load while in use. It is higher where
     the backlog of the endpoint would end after all other work: then the endpoint is the bottleneck,
     and a flat load means using it fully.
     """

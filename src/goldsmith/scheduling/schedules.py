@@ -2,7 +2,8 @@
 
 Due times are elapsed time, in UTC. A cron line follows the clock of its zone: a time that the
 change to summer time skips is due when the clock has moved on; a time that comes twice is due
-once. A service whose clock goes back fires nothing twice: only times after the last due time count.
+once. If the clock of a service is set back, no start fires twice: only times after the last due
+time count.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _MOST_COUNTED = 100_000
 
 
 class MissedRuns(StrEnum):
-    """What happens to starts that fell due while no service ran."""
+    """The policy for starts that were due while no service ran."""
 
     SKIP = "skip"
     ONCE = "once"
@@ -43,7 +44,7 @@ class PipelineSchedule:
 
 @dataclass(frozen=True, slots=True)
 class DueStarts:
-    """The starts to put as requests now."""
+    """The starts that become requests now."""
 
     #: Due times in order; each is one request (pipeline + due time are unique).
     due: tuple[datetime, ...]

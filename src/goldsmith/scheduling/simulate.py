@@ -1,7 +1,7 @@
-"""PolicyReplay a workload on virtual time with the scheduling code of the service.
+"""Replay a workload on virtual time with the scheduling code of the service.
 
-The machine has slots. A stage holds one slot while it runs and may lose it at a micro-batch; what
-it has done is kept. A policy sees estimates, never the true sizes (only the oracle does).
+The machine has slots. A stage holds one slot while it runs and may lose it at a micro-batch; its
+finished batches are kept. A policy sees estimates, never the true sizes (only the oracle does).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What the workload runs on."""
+    """The machine that a workload runs on."""
 
     slots: int = 8
     batch_seconds: float = 10.0
@@ -72,7 +72,7 @@ class FinishedRun:
 
 @dataclass(slots=True)
 class _Job:
-    """A run on its way."""
+    """An unfinished run."""
 
     index: int
     run: TraceRun

@@ -65,7 +65,7 @@ def compare(
     *,
     seed: int = 0,
 ) -> Comparison:
-    """PolicyReplay the workload under every policy and measure it."""
+    """Replay the workload under every policy and measure it."""
     policies: dict[str, Policy] = dict(baseline_policies())
     for name in (BALANCED, FOCUS):
         policies[name] = ProfilePolicy(name, settings)

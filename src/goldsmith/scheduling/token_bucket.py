@@ -93,7 +93,7 @@ def refill(bucket: Bucket, rate: Rate, now: float) -> Bucket:
 
 
 def lease(bucket: Bucket, rate: Rate, want: float, now: float) -> Grant:
-    """Grant what is wanted if the bucket can pay, or is half full: then the rest is a debt.
+    """Grant the wanted tokens if the bucket has them, or is half full: then the rest is a debt.
 
     A wish beyond half the burst is one object that cannot be split, and nothing else is granted
     until its debt is paid: the rate holds over time. It needs no more than other wishes do at

@@ -80,7 +80,7 @@ class RunningStage:
     started: float
     #: When it reaches its next micro-batch; a stage without micro-batches: its expected end.
     next_batch: float
-    #: Since when it has been told to yield; None: it has not.
+    #: The time at which it was asked to yield; None: it was not.
     yielding_since: float | None = None
 
 
@@ -125,7 +125,7 @@ class ProfileSettings:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerState:
-    """Everything `decide` looks at."""
+    """Everything that `decide` depends on."""
 
     #: Slots of all live workers together.
     slots: int
@@ -163,7 +163,7 @@ class Wait:
     position: int
     #: A sentence for people.
     because: str
-    #: Estimated start; None: nothing in the queue says.
+    #: Estimated start; None: the queue gives no estimate.
     expected_start: float | None = None
 
 
@@ -179,7 +179,7 @@ class Yield:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """What to do now. The caller carries it out; nothing is remembered between two calls."""
+    """The decisions, which the caller carries out; nothing is remembered between two calls."""
 
     #: In this order.
     start: tuple[Start, ...]

@@ -36,7 +36,7 @@ _MOST_MESSAGES = 10
 
 @dataclass
 class _Watch:
-    """When a source is listed next, and what the last listing held."""
+    """When a source is listed next, and the files of its last listing."""
 
     next_at: float = 0.0
     wait: float = _FIRST_SECONDS
@@ -53,7 +53,7 @@ class Arrivals:
     _queues: dict[str, Any] = field(default_factory=dict)
 
     def turn(self, now: float | None = None) -> list[ScheduleFire]:
-        """Put a request for each pipeline whose sources hold new files."""
+        """Add a request for each pipeline whose sources have new files."""
         at = time.monotonic() if now is None else now
         catalog_index = self.runtime.catalog_indexer.catalog_index()
         fired: list[ScheduleFire] = []

@@ -63,7 +63,7 @@ def scheduled(catalog_index: CatalogIndex) -> Iterator[Scheduled]:
             options: dict[str, Any] = {upkeep.TASK: row.task, "dataset_id": row.dataset_id}
             if row.task == upkeep.FORGET:
                 if row.keep_days is None:
-                    continue  # a finding: nothing says what to keep
+                    continue  # a finding: the row does not say how many days to keep
                 options = {upkeep.TASK: row.task, "keep_days": row.keep_days}
             yield Scheduled(
                 subject=f"maintenance:{row.maintenance_id}",
@@ -100,7 +100,7 @@ def paused(catalog_index: CatalogIndex, subject: str, at: datetime) -> Flag | No
 
 
 class Clock:
-    """Fires what is due; it keeps nothing that is not in the rows."""
+    """Fires due schedules; all of its state is in rows."""
 
     def __init__(self, runtime: Runtime, service: str) -> None:
         self._runtime = runtime

@@ -33,7 +33,7 @@ class WorkerProcesses:
         self._draining = False
 
     def keep(self, now: float | None = None) -> None:
-        """Start what is missing; called every second."""
+        """Start missing workers; called every second."""
         at = time.monotonic() if now is None else now
         for child in self._children:
             if child.process is not None and child.process.poll() is not None:

@@ -1,4 +1,4 @@
-"""Observe beside the service: probe datasets that are down, keep computed paths up to date."""
+"""Probe datasets that are down and keep computed paths up to date, in a thread of the service."""
 
 from __future__ import annotations
 

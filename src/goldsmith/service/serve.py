@@ -44,7 +44,7 @@ _VERSION = "SELECT version_num FROM alembic_version"
 
 @dataclass
 class ServiceState:
-    """What the probes answer from."""
+    """The state that `/healthz` and `/readyz` report."""
 
     turned_at: float = 0.0
     problem: str | None = None
@@ -105,7 +105,7 @@ def _count_workers(runtime: Runtime, state: ServiceState) -> int:
 
 
 class _Turns:
-    """What the service does every second, every half minute and every hour."""
+    """The tasks of the service: every second, every half minute and every hour."""
 
     def __init__(self, runtime: Runtime, state: ServiceState, worker: str) -> None:
         self._runtime = runtime
@@ -131,7 +131,7 @@ class _Turns:
             state.problem = str(error)
             _LOG.warning("%s [%s]", error, error.code)
         except Exception:
-            # The service must outlive what nobody thought of; the log has the error.
+            # The service must survive unexpected errors; the log has them.
             state.problem = "an unexpected error, see the log"
             _LOG.exception("a turn of the service failed")
         state.turned_at = time.monotonic()

@@ -45,7 +45,7 @@ MAX_INPUT_AGE = "max_input_age_minutes"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Admission:
-    """What may start now, in order, and what the profile decided."""
+    """The requests that may start now, in order, and the decision of the profile."""
 
     start: tuple[Request, ...]
     decisions: Decisions
@@ -132,7 +132,7 @@ def _closed_gates(
 
 
 class _Facts:
-    """Reads what the gates look at, once for all requests."""
+    """Reads the facts that the gates need, once for all requests."""
 
     def __init__(
         self, runtime: Runtime, catalog_index: CatalogIndex, at: datetime, *, foreground: bool
@@ -143,7 +143,7 @@ class _Facts:
         self._foreground = foreground
         self._stops = Stops.of(catalog_index.rows.rows(Flag), at)
         self._held = {} if foreground else _held_leases(runtime)
-        # In the foreground a stage waits itself, and says so.
+        # In the foreground a stage waits itself, and reports the wait.
         self._throttles = {} if foreground else _throttles(runtime, catalog_index)
         self._by_selection: dict[tuple[str, ...], GateFacts] = {}
 

@@ -25,18 +25,18 @@ from goldsmith.planning.catalog_indexer import CatalogIndexer
 from goldsmith.planning.lineage_graph import lineage_graph
 from goldsmith.runtime import Runtime
 
-#: How many ways to each dataset are kept.
+#: How many paths to each dataset are kept.
 MOST = 5
 _TABLE = "computed_paths"
 
 
 def keep_computed(runtime: Runtime) -> bool:
-    """Compute the ways anew if the catalog changed since; returns whether it had."""
+    """Compute the paths again if the catalog has changed; return whether it had."""
     return bring_up_to_date(runtime.journal, runtime.catalog, runtime.catalog_indexer)
 
 
 def bring_up_to_date(journal: Journal, catalog: Catalog, indexer: CatalogIndexer) -> bool:
-    """Compute the ways anew if the table is of an earlier revision; returns whether it was."""
+    """Compute the paths again if the table is of an earlier revision; return whether it was."""
     if _known(journal) == catalog.revision():
         return False
     graph = lineage_graph(indexer.catalog_index(), now=datetime.now(UTC))
@@ -45,7 +45,7 @@ def bring_up_to_date(journal: Journal, catalog: Catalog, indexer: CatalogIndexer
 
 
 def computed(graph: LineageGraph) -> Iterator[ComputedPath]:
-    """The cheapest ways to each dataset."""
+    """The cheapest paths to each dataset."""
     for dataset_id, ways in cheapest_of_all(graph, most=MOST):
         for order, way in enumerate(ways, start=1):
             yield ComputedPath(

@@ -1,7 +1,7 @@
-"""A live drill: cut a source off in one environment, run what needs it, watch, let it back.
+"""A live drill: cut a source off in one environment, run the stages that need it, end the cut.
 
-The cut is a row with an end: if the process of the drill dies, the source comes back by itself.
-Only what runs read changes; the source itself is not touched.
+The cut is a row with an end time: if the process of the drill dies, the cut ends by itself.
+Only runs are affected; the source itself is not changed.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ RunSelection = Callable[[Sequence[str]], Request]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SeenLoad:
-    """What a drill saw of one dataset."""
+    """The load of one dataset during a drill."""
 
     dataset_id: str
     stage_id: str
     status: str
-    #: The datasets of the way it took; None: its own source.
+    #: The datasets of the path it took; None: its own source.
     route: str | None
     rows_written: int | None
     because: str | None
@@ -48,7 +48,7 @@ class SeenLoad:
     after_sec: float | None
 
     def agrees(self, line: DrillLine) -> bool:
-        """Whether the rehearsal said the same."""
+        """Whether the rehearsal had predicted the same."""
         if line.outcome is DrillOutcome.OTHER_WAY:
             return self.route == line.path_sequence
         is_fine = self.status in _FINE
@@ -123,7 +123,7 @@ class NothingToDrill(GoldsmithError):
 
 
 def rehearse_now(runtime: Runtime, downs: Sequence[str]) -> Rehearsal:
-    """Rehearse an outage on top of what is down now; nothing runs."""
+    """Rehearse an outage, with the datasets that are down now down as well; nothing runs."""
     known = {
         row.dataset_id: row.because or "a probe failed"
         for row in health.all_health(runtime.journal)
@@ -149,7 +149,7 @@ def drill_live(
     lasts: timedelta,
     watch_return: bool = True,
 ) -> DrillReport:
-    """Cut the datasets off, run what needs them, let them back, run again."""
+    """Cut the datasets off, run the stages that need them, end the cut, run again."""
     if not rehearsal.lines:
         raise NothingToDrill(down=rehearsal.down)
     journal, environment = runtime.journal, runtime.settings.environment
@@ -193,7 +193,7 @@ def _cut(
 
 
 def _loads(runtime: Runtime, request: Request, since: datetime) -> Iterator[SeenLoad]:
-    """The newest stage run of each stage of a request that started after a moment."""
+    """The newest stage run of each stage of a request that started after a given time."""
     found: dict[str, SeenLoad] = {}
     for run in runs.recent_runs(runtime.journal, request_id=request.request_id, most=None)[::-1]:
         for stage_run in runs.stage_runs_of(runtime.journal, run.run_id):

@@ -17,7 +17,7 @@ def live_workers(runtime: Runtime) -> list[WorkerRow]:
 
 
 class Follower:
-    """Tells how the stages of a request go on, from the journal's rows."""
+    """Reports the progress of a request's stages, from the journal's rows."""
 
     def __init__(self, runtime: Runtime, execution_options: ExecutionOptions) -> None:
         self._runtime = runtime
@@ -25,7 +25,7 @@ class Follower:
         self._shown: dict[str, bool] = {}
 
     def look(self, request: Request) -> None:
-        """Tell what happened since the last call."""
+        """Report the events since the last call."""
         if request.status == RequestStatus.WAITING:
             return
         journal = self._runtime.journal

@@ -1,4 +1,4 @@
-"""The lineage for people: the graph of the rows as they are now, and what is asked of it."""
+"""Answer questions about the lineage: the graph of the current rows, and queries on it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def column_steps(
     is_down: bool = False,
     depth: int | None = None,
 ) -> list[ColumnStep]:
-    """What a dataset's columns are made of, or what they feed, as `column_lineage` declares it."""
+    """The columns that a dataset's columns are made of, or feed, as `column_lineage` declares."""
     rows = runtime.catalog.snapshot()
     dataset_info.find(rows, dataset_id)
     graph = ColumnGraph(ColumnStep(**row.as_plain()) for row in rows.rows(ColumnLineage))
@@ -71,7 +71,7 @@ def column_steps(
 
 
 def impact_of(runtime: Runtime, dataset_id: str, also: Sequence[str] = ()) -> DatasetImpact:
-    """What cannot be made without a dataset, and what another way still makes."""
+    """The datasets that are lost without a dataset, and those that another path still makes."""
     graph = current_graph(runtime)
     for name in also:
         number_of(graph, name)

@@ -1,4 +1,4 @@
-"""The ways to a dataset for people: their cost, their age, and whether they are healthy now."""
+"""Show the paths to a dataset: their cost, the age of their data, and their health now."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from goldsmith.worker.probes import Probes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownWays:
-    """The ways to one dataset, those that people wrote first, with their health."""
+    """The paths to one dataset, those that people wrote first, with their health."""
 
     found: Paths
     declared: list[dict[str, Any]]
@@ -44,9 +44,9 @@ class KnownWays:
 def ways_to(
     runtime: Runtime, dataset_id: str, *, most: int, downs: Collection[str], probes: bool
 ) -> KnownWays:
-    """How many ways lead to a dataset, the cheapest of them, and how each of them is.
+    """Count the paths to a dataset, and return the cheapest with the health of each.
 
-    With `probes` the datasets that the listed ways begin at are looked at.
+    With `probes` the datasets at the start of the listed paths are probed.
     """
     graph = current_graph(runtime)
     for name in downs:
@@ -74,7 +74,7 @@ def ways_to(
 
 
 class _State:
-    """The health of ways right now, and the age of the data they begin at."""
+    """The health of paths right now, and the age of the data they begin at."""
 
     def __init__(self, runtime: Runtime, *, probes: bool) -> None:
         self._rows = runtime.catalog_indexer.catalog_index().rows
@@ -89,7 +89,7 @@ class _State:
         self._probed: dict[str, tuple[str | None, datetime | None]] = {}
 
     def of(self, datasets: Collection[str], starts: Collection[str] = ()) -> dict[str, Any]:
-        """Whether a way is healthy, why not, and how old the newest data of its origins is."""
+        """Whether a path is healthy, why not, and how old the newest data of its origins is."""
         origins = starts or list(datasets)[:1]
         reasons = {name: self._down[name] for name in datasets if name in self._down}
         newest: list[datetime | None] = []

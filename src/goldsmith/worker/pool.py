@@ -1,7 +1,7 @@
 """A worker: one Spark driver that runs several requests at once, until it is drained.
 
 Each turn requeues what dead workers left, asks the gates and the profile what may start, leases it
-and executes it in a thread. The service and other workers only meet this one in the rows.
+and executes it in a thread. The service and other workers see this worker only through the rows.
 """
 
 from __future__ import annotations

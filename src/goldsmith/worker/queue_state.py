@@ -200,7 +200,7 @@ class _QueuedRequests:
         mapped = self._mapped.get((pipeline_id,))
         expected = [self._estimates.of(name) for name in names]
         total = sum(estimate.seconds for estimate in expected)
-        # What nobody has measured is no load: a stage without runs waits for no other one.
+        # A stage without past runs has no measured load, so it waits for no other stage.
         measured = sum(estimate.bytes for estimate in expected if not estimate.is_prior)
         arrived = _seconds(request.due_at or request.asked_at)
         return QueuedStage(
@@ -262,7 +262,7 @@ def _running(
     return RunningStage(
         stage=replace(stage, seconds=left, request_seconds=left),
         started=started,
-        # It yields from the moment it is told to: stop it when the grace time is over.
+        # It was asked to yield at that time: stop it when the grace time is over.
         next_batch=at if yielding_since is None else yielding_since,
         yielding_since=yielding_since,
     )

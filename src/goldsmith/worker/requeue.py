@@ -26,7 +26,7 @@ def requeue_dead_workers_requests(runtime: Runtime, worker: str | None = None) -
     """Requeue requests whose worker died or fell silent; record their runs as interrupted.
 
     A worker that was only frozen does no harm when it wakes: it no longer holds the request or
-    the lease of its target. `worker` is the process that looks: it does not bury itself.
+    the lease of its target. `worker` is this process; its own requests are never requeued here.
     """
     back = []
     silent = {request.request_id for request in requests.expired(runtime.journal)}

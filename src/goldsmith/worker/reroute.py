@@ -1,7 +1,7 @@
 """Re-route the plan of a run: probe sources, and read other datasets in place of those down.
 
-Only stages with a declared alternative are probed. The route is planned anew for every run, so a
-run that was killed leaves nothing to repair. The default is used again when its breaker says so.
+Only stages with a declared alternative are probed. The route is planned again for every run, so a
+run that was killed leaves nothing to repair. The default is used again when its breaker closes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from goldsmith.worker.probes import Probes
 
 @dataclass(eq=False, kw_only=True)
 class NoHealthyPath(GoldsmithError):
-    """The default source of a stage is down, and so is every other way to its target."""
+    """The default source of a stage is down, and so is every other path to its target."""
 
     transient = True
     exit_code = 1
@@ -57,10 +57,10 @@ class NoHealthyPath(GoldsmithError):
 def reroute(
     plan: Plan, index: CatalogIndex, resources: WorkerResources
 ) -> tuple[Plan, tuple[NoHealthyPath, ...]]:
-    """The plan, with stages whose source is down on their cheapest healthy way.
+    """Re-route the stages of a plan whose source is down to their cheapest healthy path.
 
-    Returns also the stages that the plan leaves out because every reader takes another way.
-    Raises if a stage that something needs has no healthy way.
+    Returns also the stages that the plan leaves out because every reader takes another path.
+    Raises if a stage that something needs has no healthy path.
     """
     now = datetime.now(UTC)
     probes = Probes.of(resources)

@@ -1,7 +1,7 @@
-"""Collect and push what a row of `push_schedules` says.
+"""Collect from a warehouse and push, as a row of `push_schedules` declares.
 
-What is pushed is the state of the warehouse now, so that several publishes within an hour are one
-push, and what a receiver that was down has missed is in the next one.
+A push contains the state of the warehouse now. So several publishes within an hour are one push,
+and after an outage of the receiver the next push contains the missed changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Requests that are no runs: maintain datasets, delete old rows, evaluate rules, push.
+"""Execute requests that run no stage: maintain datasets, delete old rows, evaluate rules, push.
 
-The service puts them when their schedule is due; a worker executes them in the same loop.
+The service adds them when their schedule is due; a worker executes them in the same loop.
 """
 
 from __future__ import annotations

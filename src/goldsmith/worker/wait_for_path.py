@@ -33,7 +33,7 @@ def wait_for_path(runtime: Runtime, request: Request, error: NoHealthyPath, work
 
 
 def report_missing_path(runtime: Runtime, request: Request, error: NoHealthyPath) -> None:
-    """Open an incident for a dataset that a run leaves out: what reads it takes other ways."""
+    """Open an incident for a dataset that a run leaves out because its readers take other paths."""
     incident = _incident(runtime, request, error)
     with runtime.journal.writing() as connection:
         incidents.report(runtime.journal, incident, connection=connection)

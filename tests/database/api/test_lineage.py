@@ -20,8 +20,8 @@ def test_neighbours_come_nearest_first_in_pages(connect: Any) -> None:
     rest = client.get(address, params={"cursor": first["next"]}).json()
     assert [row["dataset_id"] for row in rest["items"]] == ["raw_orders"]
     assert rest["next"] is None
-    near = client.get("/api/v1/lineage/raw_orders/down", params={"depth": 1}).json()
-    assert [row["dataset_id"] for row in near["items"]] == ["bronze_orders"]
+    nearest = client.get("/api/v1/lineage/raw_orders/down", params={"depth": 1}).json()
+    assert [row["dataset_id"] for row in nearest["items"]] == ["bronze_orders"]
     raw = client.get(address, params={"layer": "raw"}).json()
     assert [row["dataset_id"] for row in raw["items"]] == ["raw_orders"]
 

@@ -190,8 +190,8 @@ def test_a_ledger_without_the_id_of_its_table_is_taken_over(shop: Bench) -> None
     statuses(shop.run(), "succeeded")
     assert gold(shop) == [1, 2, 3]
     in_warehouse(shop, 'COMMENT ON TABLE "@"."daily" IS NULL')
-    said = str(refused(shop, TargetReplaced))
-    mark = said.partition("the mark '")[2].partition("'")[0]
+    message = str(refused(shop, TargetReplaced))
+    mark = message.partition("the mark '")[2].partition("'")[0]
     in_warehouse(shop, f'COMMENT ON TABLE "@"."daily" IS \'Sales. {mark}\'')
     statuses(shop.run(), "skipped")
 

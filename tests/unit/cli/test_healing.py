@@ -107,12 +107,12 @@ def test_what_would_be_done_is_told_try_after_try(project: Path) -> None:
     assert [step["remedy"] for step in skipped] == ["skip_optional"]
     not_allowed = "quarantine_rows is not allowed: options.remedies of the stage does not name it"
     assert skipped[0]["passed_over"] == [not_allowed]
-    told = output_of(
+    printed = output_of(
         project, "healing", "simulate", "CheckFailed", "--stage", "orders-1"
     ).splitlines()
-    assert told[0] == "Try 1 fails."
-    assert told[1].strip() == not_allowed
-    assert told[2].strip().startswith("skip_optional: the run goes on without the stage: ")
+    assert printed[0] == "Try 1 fails."
+    assert printed[1].strip() == not_allowed
+    assert printed[2].strip().startswith("skip_optional: the run goes on without the stage: ")
     schema = output_of(project, "healing", "simulate", "SchemaMismatch", "--stage", "orders-1")
     assert "DIFFERENCES" not in schema
 
@@ -126,9 +126,9 @@ def test_a_name_is_offered_only_where_it_is_like_the_one_that_was_typed(
 ) -> None:
     with pytest.raises(UnknownName) as raised:
         code(typed)
-    told = None if offered is None else f"Did you mean '{offered}'?"
-    assert (told or "Known: ") in raised.value.hint
-    assert told is not None or "Did you mean" not in raised.value.hint
+    printed = None if offered is None else f"Did you mean '{offered}'?"
+    assert (printed or "Known: ") in raised.value.hint
+    assert printed is not None or "Did you mean" not in raised.value.hint
 
 
 def test_what_is_left_to_a_person_is_not_called_pending(project: Path) -> None:

@@ -102,23 +102,23 @@ def test_stop_names_what_a_worker_has_taken_and_not_begun(project: Path) -> None
     assert requests.take(journal, "req-1", str(Owner.this_process())) is not None
     catalog.engine.dispose()
 
-    said = invoke(project, "stop", "pipeline:p", "--yes")
-    assert "running now: none" in said.output
-    assert "starting: p (req-1)" in said.output
+    shown = invoke(project, "stop", "pipeline:p", "--yes")
+    assert "running now: none" in shown.output
+    assert "starting: p (req-1)" in shown.output
 
 
 def test_a_path_that_was_never_there_is_a_warning_with_the_nearest_path(project: Path) -> None:
     (project / ".goldsmith" / "s3" / "raw" / "xx").mkdir(parents=True)
-    said = "there is no file at s3://raw/x/ and there never was one (s3_path of source 'raw')"
-    assert said in invoke(project, "plan", "p").output
+    shown = "there is no file at s3://raw/x/ and there never was one (s3_path of source 'raw')"
+    assert shown in invoke(project, "plan", "p").output
     assert (
-        f"p succeeded: left out: stage 'p-2' is not enabled; {said}"
+        f"p succeeded: left out: stage 'p-2' is not enabled; {shown}"
         in invoke(project, "run", "p", "--quiet").output
     )
-    assert f"{said}; did you mean s3://raw/xx?" in invoke(project, "run", "p").output
-    assert said in invoke(project, "status").output
+    assert f"{shown}; did you mean s3://raw/xx?" in invoke(project, "run", "p").output
+    assert shown in invoke(project, "status").output
     (run, *_rest) = json.loads(invoke(project, "runs", "list", "--json").output)
-    assert said in invoke(project, "runs", "show", run["run_id"]).output
+    assert shown in invoke(project, "runs", "show", run["run_id"]).output
 
 
 def test_a_remedy_that_failed_and_one_that_helped_are_shown_everywhere(project: Path) -> None:
@@ -142,12 +142,12 @@ healing_steps: [{error_code: FileNameUnreadable, step_order: 2, action_script: .
     )
     done = invoke(project, "run", "p")
     assert done.exit_code == 0, done.output
-    said = "the remedy ./broken.sh failed itself: The remedy './broken.sh' gave no decision: it "
-    assert said + "ended with 3: no luck" in done.output
+    shown = "the remedy ./broken.sh failed itself: The remedy './broken.sh' gave no decision: it "
+    assert shown + "ended with 3: no luck" in done.output
     assert "p-1 was healed of FileNameUnreadable by the remedy ./mend.sh" in done.output
     runs = json.loads(invoke(project, "runs", "list", "--json").output)
     failed = next(run["run_id"] for run in runs if run["status"] == "failed")
-    assert said in invoke(project, "runs", "show", failed).output
+    assert shown in invoke(project, "runs", "show", failed).output
     assert "ended with 3: no luck" in invoke(project, "why", failed).output
     history = json.loads(invoke(project, "healing", "history", "--json").output)
     assert sorted((use["remedy"], use["did"], use["outcome"]) for use in history) == [

@@ -15,7 +15,12 @@ import pytest
 from click.testing import CliRunner
 
 from goldsmith.catalog.catalog import Catalog
-from goldsmith.catalog.errors import CatalogTooNew, CatalogTooOld, CatalogUnreachable
+from goldsmith.catalog.errors import (
+    CatalogDamaged,
+    CatalogTooNew,
+    CatalogTooOld,
+    CatalogUnreachable,
+)
 from goldsmith.catalog.flags import Flag
 from goldsmith.catalog.pipelines import Pipeline
 from goldsmith.cli.main import goldsmith
@@ -162,7 +167,7 @@ def test_looking_makes_no_file(tmp_path: Path) -> None:
 def test_a_file_that_is_no_database_is_a_coded_error(tmp_path: Path) -> None:
     file = tmp_path / "catalog.db"
     file.write_text("this is a letter, not a database, and a long one at that" * 50)
-    with pytest.raises(CatalogUnreachable, match="not a database"):
+    with pytest.raises(CatalogDamaged, match="not a database"):
         status_screen(f"sqlite:///{file}")
 
 

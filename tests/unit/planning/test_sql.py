@@ -330,14 +330,14 @@ def test_an_id_that_is_a_word_of_sql_does_not_change_what_a_text_means(text: str
 
 
 def test_no_word_of_any_dialect_is_replaced() -> None:
-    words = {
+    terms = {
         str(word).lower()
         for dialect in sqlglot.Dialect.classes.values()
         for word in (*dialect.tokenizer_class.KEYWORDS, *dialect.DATE_PART_MAPPING)
         if re.fullmatch(r"\w+", str(word))
     }
-    assert len(words) > 500
-    assert [word for word in words if not sql._is_sql_word(word)] == []
+    assert len(terms) > 500
+    assert [word for word in terms if not sql._is_sql_word(word)] == []
 
 
 _TEMPLATES = (

@@ -60,7 +60,7 @@ def schemas(connection: Any) -> Iterator[dict[str, Any]]:
 def tables(
     connection: Any, database: str, schema: str, only_volume: bool
 ) -> Iterator[dict[str, Any]]:
-    """The tables of a database; DESCRIBE FORMATTED tells of each."""
+    """The tables of a database; DESCRIBE FORMATTED describes each."""
     from datetime import UTC, datetime
 
     def quoted(name: str) -> str:

@@ -170,7 +170,7 @@ def _reclaimed(
 
 
 def is_alive(lease: ThrottleLease, now: datetime) -> bool:
-    """Whether the process that holds a lease lives, as far as anybody knows."""
+    """Whether the process that holds a lease is alive, or may be."""
     return lease.expires_at is not None and lease.expires_at > now and not is_gone(lease.owner)
 
 

@@ -1,4 +1,4 @@
-"""Read a lake table at its pace: its data files go into staging in micro-batches.
+"""Read a throttled lake table: its data files are read into staging in micro-batches.
 
 Iceberg reads some files of a scan as a set of scan tasks, as its compaction does. Where that is not
 possible (Spark Connect, rows that were changed and not only added), the rows are one object.

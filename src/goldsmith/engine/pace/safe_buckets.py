@@ -88,7 +88,7 @@ class SafeBuckets:
 
 
 def safe_rate(rate: Rate) -> Rate:
-    """The rate that holds without the catalog; its burst shrinks as well."""
+    """The rate that applies without the catalog; its burst shrinks as well."""
     share = rate.safe_per_second / rate.per_second
     burst = min(rate.burst * share, rate.safe_per_second * BURST_SECONDS)
     return replace(rate, per_second=rate.safe_per_second, burst=burst)

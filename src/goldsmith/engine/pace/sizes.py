@@ -1,4 +1,4 @@
-"""How many records files hold: by their footers, else by what was read so far or before."""
+"""Count the records of files by their footers, or estimate them from files read before."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RecordCounts:
 
     @property
     def is_guess(self) -> bool:
-        """Nothing is known of the files yet, beside their footers."""
+        """No record count is known yet, except from footers."""
         return self.per_byte is None and not self._bytes
 
 

@@ -1,4 +1,4 @@
-"""Read a source at its pace: files go into staging in micro-batches, the stage reads them there.
+"""Read a throttled source: files go into staging in micro-batches; the stage reads them there.
 
 Everything after the reading runs once over all staged rows, as without a throttle.
 """

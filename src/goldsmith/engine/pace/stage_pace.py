@@ -100,7 +100,7 @@ class Budget:
 def fill(
     left: deque[PacedFile], budget: Budget, records_of: Callable[[PacedFile], float]
 ) -> MicroBatch:
-    """Take the next files that the budget holds, at least one: a larger file is a debt."""
+    """Take the next files that fit the budget, at least one; a larger one is taken as a debt."""
     batch = MicroBatch(files=(), records=0.0, bytes=0.0)
     while left:
         file = left[0]

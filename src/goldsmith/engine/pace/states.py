@@ -1,4 +1,4 @@
-"""The state of throttles for people and gates: what is left, what was used, who holds it."""
+"""The state of throttles for commands and gates: tokens left, recent use, holders."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LONG_SECONDS = 30.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ThrottleState:
-    """A throttle as it is now: what is left, what was used, who holds it."""
+    """A throttle now: tokens left, recent use, holders."""
 
     throttle: Throttle
     #: Tokens now; negative: a debt. None: it has not been used, or it is no rate.

@@ -1,4 +1,4 @@
-"""Load a target at its pace: staged files go into it in micro-batches, and are published once."""
+"""Load a throttled target: staged files are loaded in micro-batches and published once."""
 
 from __future__ import annotations
 

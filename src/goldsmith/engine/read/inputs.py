@@ -117,7 +117,7 @@ def all_rows(
             return DatasetRows(_files(spark, dataset, files, resources, {}).rows.drop(SOURCE_FILE))
         case "table":
             table = _table(spark, dataset)
-            # A fixed snapshot gives the same rows in every pass, whoever publishes meanwhile.
+            # A fixed snapshot gives the same rows in every pass, even if a run publishes meanwhile.
             snapshot = table.current_snapshot()
             if snapshot is None:
                 return DatasetRows(spark.read.table(table.sql_name))

@@ -31,7 +31,7 @@ def take_replaced(
     selection: InputSelection,
     rows: DataFrame,
 ) -> None:
-    """Mark live quarantined rows whose key comes again, in a row that is not older."""
+    """Mark live quarantined rows whose key was read again in a row that is not older."""
     from pyspark.sql import functions as F
 
     stage, context = attempt.context.stage, attempt.context
@@ -68,7 +68,7 @@ def _texts(row: Column, columns: Sequence[str]) -> Column:
 
 
 def _is_replaced(keys: Sequence[str], watermark: str | None) -> Column:
-    """The row `s` would replace the row `t` in a merge; no where nobody knows which is newer."""
+    """The row `s` would replace the row `t` in a merge; false if it is unknown which is newer."""
     from pyspark.sql import functions as F
 
     same = [F.col(f"s.{name(key)}").eqNullSafe(F.col(f"t.{name(key)}")) for key in keys]

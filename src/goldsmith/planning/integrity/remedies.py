@@ -1,4 +1,4 @@
-"""What rows may say of remedies: their names, their settings, and what each loosens.
+"""The declarations of remedies: their names, their settings, and what each loosens.
 
 A remedy is one file of `healing/remedies`, a package above this one. The registry imports its
 declaration by its name. So a new remedy needs no list here.

@@ -1,7 +1,7 @@
-"""A stage with another way to its target cannot take it: rows would be there twice afterwards.
+"""A stage has another path to its target but cannot take it, because rows would be loaded twice.
 
-When the source is back, the stage reads it from where it stopped, and what the other way brought
-arrives again. Keys of `merge` and `scd2`, or an `overwrite` that reads everything, replace it.
+When the source is back, the stage reads on from where it stopped, and the rows of the other path
+arrive again. Keys of `merge` and `scd2`, or an `overwrite` that reads everything, replace it.
 """
 
 from __future__ import annotations
