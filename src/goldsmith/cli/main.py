@@ -78,6 +78,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.gateway:gateway",
         "Receive pushes: keys, and what arrived.",
     ),
+    "applications": (
+        "goldsmith.cli.applications:applications",
+        "Applications whose raw records are stored: list, register, withdraw.",
+    ),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 
