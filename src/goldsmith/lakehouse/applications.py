@@ -13,8 +13,9 @@ from goldsmith.errors import GoldsmithError, nearest, one_of
 #: A name is a table's name, part of a path, and compared as it is written.
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,126}\Z")
 #: The columns of a record's key that every upsert has.
-_ALWAYS_KEYS = ("typename", "connection_qualified_name")
-_KEY_COLUMNS = ("entity_name", "workflow_id", "workflow_run_id", "tenant_id")
+#: The tenant first: no tenant replaces records of another.
+_ALWAYS_KEYS = ("tenant_id", "typename", "connection_qualified_name")
+_KEY_COLUMNS = ("entity_name", "workflow_id", "workflow_run_id")
 
 
 @dataclass(eq=False, kw_only=True)
