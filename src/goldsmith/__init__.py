@@ -16,7 +16,7 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     scheduling  healing                     decide, purely: who runs next; what follows a failure
     planning                                rows to plan; what is new of inputs; findings
     checks  lineage  digest  assets  lakehouse
-                                            what must hold; lineage; SQL to tables; pushes; raw records
+                                            what must hold; SQL to tables; pushes; raw records
     journal                                 audit log, requests, runs, leases, verdicts
     storage                                 object stores, file listings, lake catalogs
     catalog                                 the declared rows and their history
