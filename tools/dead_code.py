@@ -26,6 +26,7 @@ BY_DECORATOR = [
     "@router.*",
     "@login_router.*",
     "@gateway_router.*",
+    "@lakehouse_router.*",
     "@compiles*",
     "@*listens_for*",
 ]

@@ -15,7 +15,8 @@ Imports point down; `tests/shape/test_layers.py` checks them:
     engine  collectors  emitters  gateway   run a plan on Spark; collect, push, receive pushes
     scheduling  healing                     decide, purely: who runs next; what follows a failure
     planning                                rows to plan; what is new of inputs; findings
-    checks  lineage  digest  assets         what must hold; lineage; SQL to tables; what is pushed
+    checks  lineage  digest  assets  lakehouse
+                                            what must hold; SQL to tables; pushes; raw records
     journal                                 audit log, requests, runs, leases, verdicts
     storage                                 object stores, file listings, lake catalogs
     catalog                                 the declared rows and their history

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from goldsmith.catalog.applications import Application
 from goldsmith.catalog.catalog import Catalog
 from goldsmith.catalog.columns import ColumnKind, DeclaredColumn
 from goldsmith.catalog.conventions import Convention
@@ -45,6 +46,7 @@ ROWS: tuple[Row, ...] = (
     CheckSchedule(rule_set_id="r", dataset_id="t"),
     SlotPrice(hour=1),
     PushSchedule(push_schedule_id="p"),
+    Application(name="a"),
     Edge(from_dataset_id="s", to_dataset_id="t"),
     ColumnLineage(from_dataset_id="s", from_column="a", to_dataset_id="t", to_column="b"),
     Convention(layer="raw"),

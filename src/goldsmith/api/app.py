@@ -22,6 +22,7 @@ from goldsmith.api import (
     healing,
     incidents,
     keys,
+    lakehouse,
     lineage,
     plans,
     quarantine,
@@ -115,6 +116,7 @@ def create_app(runtime: Runtime, *, root_path: str = "") -> FastAPI:
         app.include_router(router, prefix=PREFIX)
     app.include_router(sessions.login_router)
     app.include_router(gateway.gateway_router)
+    app.include_router(lakehouse.lakehouse_router)
     if PAGE.is_dir():
         app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app

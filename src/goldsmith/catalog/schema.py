@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from goldsmith.catalog.applications import Application
 from goldsmith.catalog.conventions import Convention
 from goldsmith.catalog.datasets import Source, Target
 from goldsmith.catalog.edges import ColumnLineage, Edge, RecoveryPath
@@ -39,6 +40,7 @@ DECLARED: tuple[type[Row], ...] = (
     CheckSchedule,
     SlotPrice,
     PushSchedule,
+    Application,
     Edge,
     ColumnLineage,
     Convention,

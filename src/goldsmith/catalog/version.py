@@ -5,4 +5,4 @@ from __future__ import annotations
 
 #: The newest migration. Opening a catalog need not import Alembic; a test compares this value
 #: with Alembic's head.
-VERSION = "0016"
+VERSION = "0017"

@@ -81,6 +81,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "goldsmith.cli.gateway:gateway",
         "Receive pushes: keys and received requests.",
     ),
+    "applications": (
+        "goldsmith.cli.applications:applications",
+        "Applications whose raw records are stored: list, register, withdraw.",
+    ),
+    "raw": ("goldsmith.cli.raw:raw", "Raw records of applications: loads and what they stored."),
     "config": ("goldsmith.cli.config:config", "The settings of this process."),
 }
 

@@ -9,6 +9,7 @@ from goldsmith.journal import (
     access_tables,
     gateway_tables,
     healing_tables,
+    lakehouse_tables,
     lineage_tables,
     push_tables,
     tables,
@@ -121,6 +122,11 @@ gateway_queries = define(
     sa.Index("ix_gateway_queries_table", "mcon", "usage", "started_at"),
 )
 gateway_objects = define(gateway_tables.PushedObject.table)
+lakehouse_loads = define(
+    lakehouse_tables.RawLoad.table,
+    sa.Index("ix_lakehouse_loads_content", "content_hash", unique=True),
+    sa.Index("ix_lakehouse_loads_due", "status", "submitted_at"),
+)
 
 OBSERVED = (
     audit_log,
@@ -165,4 +171,5 @@ OBSERVED = (
     gateway_column_edges,
     gateway_queries,
     gateway_objects,
+    lakehouse_loads,
 )

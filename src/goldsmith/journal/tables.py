@@ -27,6 +27,7 @@ from goldsmith.catalog.rows import Row, table
 from goldsmith.journal.access_tables import OF_ACCESS
 from goldsmith.journal.gateway_tables import OF_GATEWAY
 from goldsmith.journal.healing_tables import OF_HEALING
+from goldsmith.journal.lakehouse_tables import OF_LAKEHOUSE
 from goldsmith.journal.lineage_tables import OF_LINEAGE
 from goldsmith.journal.push_tables import OF_PUSH
 from goldsmith.journal.tables_of_ledgers import OF_LEDGERS
@@ -363,5 +364,6 @@ OBSERVED: tuple[type[Row], ...] = (
     *OF_ACCESS,
     *OF_PUSH,
     *OF_GATEWAY,
+    *OF_LAKEHOUSE,
     *OF_LINEAGE,
 )

@@ -28,6 +28,7 @@ from goldsmith.service.clock import Clock
 from goldsmith.service.health import HealthServer
 from goldsmith.service.keep_workers import WorkerProcesses
 from goldsmith.service.observation_rounds import ObservationRounds
+from goldsmith.service.raw_lakehouse import RawLakehouse
 from goldsmith.worker import incidents, loop, notifications
 from goldsmith.worker.heartbeat import Heartbeat
 from goldsmith.worker.pool import Drain, worker_row
@@ -77,6 +78,7 @@ def serve(
     with (
         Heartbeat(runtime.journal, row.worker, row) as heartbeat,
         HealthServer(host, port, healthy=healthy, ready=ready) as health,
+        RawLakehouse(runtime),
     ):
         tell(f"health on http://{host}:{health.port}/healthz and /readyz")
         turns = _Turns(runtime, state, row.worker)

@@ -294,6 +294,26 @@ class HealthSettings:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LakehouseSettings:
+    """Where clients of the load API put their files, and whom it believes."""
+
+    location: str = setting(
+        "Where the files of loads are; each tenant's are below its own name.",
+        SettingKind.ADDRESS,
+        default="s3://lakehouse",
+    )
+    trust_tenant_header: bool = setting(
+        "Believe X-Atlan-Tenant-Id of other machines without a key: only behind a proxy that "
+        "sets it.",
+        SettingKind.FLAG,
+        default=False,
+    )
+    largest_record: int = setting(
+        "The most bytes of one raw record.", SettingKind.WHOLE, default=16_777_216
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogsSettings:
     """Where log lines are written, and their format."""
 
@@ -316,6 +336,7 @@ SECTIONS: Mapping[str, type] = {
     "secrets": SecretsSettings,
     "spark": SparkSettings,
     "health": HealthSettings,
+    "lakehouse": LakehouseSettings,
     "logs": LogsSettings,
 }
 

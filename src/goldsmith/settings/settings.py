@@ -17,6 +17,7 @@ from goldsmith.settings.sections import (
     WAREHOUSES,
     CatalogSettings,
     HealthSettings,
+    LakehouseSettings,
     LakeSettings,
     LambdasSettings,
     LogsSettings,
@@ -77,6 +78,7 @@ class Settings:
     secrets: SecretsSettings
     spark: SparkSettings
     health: HealthSettings
+    lakehouse: LakehouseSettings
     logs: LogsSettings
     #: Every value with its origin, in the order of the documentation.
     values: tuple[SettingValue, ...]

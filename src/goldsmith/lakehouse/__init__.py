@@ -1,0 +1,1 @@
+"""The raw lakehouse: store what sources sent, one table for each application."""
