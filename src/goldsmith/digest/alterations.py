@@ -85,6 +85,11 @@ def _alter(cursor: Cursor, naming: Naming) -> tuple[StatementDigest, Effect] | N
             if other:
                 pair = (table, naming.full(other)) if switch else (naming.full(other), table)
                 return moved("ALTER TABLE EXCHANGE", [pair[0]], [pair[1]]), effect
+    if cursor.sequence("ATTACH PARTITION"):
+        other = cursor.name()
+        if other:
+            return moved("ALTER TABLE ATTACH", [naming.full(other)], [table]), effect
+    cursor.skip_group()
     if cursor.peek().upper == "AS":  # ALTER VIEW … AS SELECT
         return None
     return _quiet("ALTER TABLE"), effect

@@ -42,6 +42,19 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bCOPY\s+GRANTS\b", ""),
         (r"\.\.\.", " "),
+        (r"\bMERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\b", "MERGE INTO"),
+        (r"\bWITH\s+(?:(?:CASCADED|LOCAL)\s+)?CHECK\s+OPTION\b[^)]*$", ""),
+        (r"\bWITH\s+READ\s+ONLY\s*$", ""),
+        (r"^\s*ALTER\s+(?=(?:MATERIALIZED\s+)?VIEW\b.*?\bAS\b)", "CREATE OR REPLACE "),
+        (
+            r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?RECURSIVE\s+VIEW\s+([\w.\"`]+)\s*(\([^()]*\))\s*AS\b(.*)$",
+            r"CREATE VIEW \1 AS WITH RECURSIVE \1 \2 AS (\3) SELECT * FROM \1",
+        ),
+        # MySQL: the rows of a query go into a file.
+        (
+            r"^(.*?)\bINTO\s+(?:OUTFILE|DUMPFILE)\s+('[^']*')(?:(?!\bFROM\b).)*(.*)$",
+            r"INSERT OVERWRITE DIRECTORY \2 \1 \3",
+        ),
         # Teradata: how a column is shown.
         (r"\(\s*(?:TITLE|FORMAT)\s+'[^']*'\s*\)", ""),
         # Oracle: rows deleted after an UPDATE of a MERGE; T-SQL: OUTPUT of a MERGE.

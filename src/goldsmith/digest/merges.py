@@ -207,8 +207,13 @@ def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest)
     source = tree.args.get("from_")
     aliased = _aliased(table, source)
     target = reading.naming.of_table(aliased if aliased is not None else table)
+    behind = _behind_cte(tree, table)
+    if behind is not None:
+        target = reading.naming.of_table(behind)
+        add_item(table, scope, reading, ctes)
+        reading.reads.pop(target, None)
     own = _own(target, reading)
-    if aliased is None:
+    if aliased is None and behind is None:
         scope.add(table.alias or table.name, target, own)
     if source is not None:
         items = [source.this, *(source.args.get("expressions") or ())]
@@ -270,6 +275,18 @@ def _aliased(table: exp.Expr, source: exp.Expr | None) -> exp.Table | None:
     return None
 
 
+def _behind_cte(tree: exp.Expr, table: exp.Expr) -> exp.Table | None:
+    """T-SQL changes a table through a common table expression that selects from it."""
+    clause = tree.args.get("with_")
+    if not isinstance(clause, exp.With) or not isinstance(table, exp.Table) or table.args.get("db"):
+        return None
+    for cte in clause.expressions:
+        source = cte.this.args.get("from_") if isinstance(cte.this, exp.Select) else None
+        if cte.alias.lower() == table.name.lower() and source is not None:
+            return source.this if isinstance(source.this, exp.Table) else None
+    return None
+
+
 def _named_twice(
     aliased: exp.Table, source: exp.Expr | None, reading: StatementReading, target: str
 ) -> bool:
@@ -285,6 +302,7 @@ def delete(tree: exp.Delete, reading: StatementReading, digest: StatementDigest)
     named = tree.args.get("tables") or ()
     scope = Scope()
     target_table = _aliased(named[0], tree) or named[0] if named else table
+    target_table = _behind_cte(tree, target_table) or target_table
     if not isinstance(target_table, exp.Table):
         return None
     target = reading.naming.of_table(target_table)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.keywords import CONTINUING, CONTROL, DATA_VERBS, FRESH_VERBS
 from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, tokenize
-from goldsmith.digest.variables import keeps_text
+from goldsmith.digest.variables import keeps_text, variables_filled
 
 _OPENED = frozenset(("PROCEDURE", "PROC", "TRIGGER", "PACKAGE", "TASK", "EVENT"))
 
@@ -77,6 +77,16 @@ def piece(tokens: list[Token], text: str) -> Piece:
     )
 
 
+def without_variables(found: Piece) -> Piece:
+    """A query without the variables it fills: they are no table."""
+    place = variables_filled(found.tokens) if found.tokens else None
+    if place is None:
+        return found
+    begin, end = found.tokens[place[0]].start, found.tokens[place[1] - 1].end
+    text = found.text[:begin] + " " * (end - begin) + found.text[end:]
+    return Piece(text, found.tokens[: place[0]] + found.tokens[place[1] :], found.start)
+
+
 def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
     """The statements inside a procedure or block; other statements as they are."""
     cursor = Cursor(tokens)
@@ -91,7 +101,7 @@ def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
     ):
         for token in tokens:
             if token.kind == DOLLAR:
-                yield from split(token.value, dialect)
+                yield from map(without_variables, split(token.value, dialect))
         return
     if (
         head == "BEGIN"
@@ -139,7 +149,7 @@ def _body(tokens: list[Token], text: str, dialect: str, *, function: bool) -> It
     for index, token in enumerate(tokens):
         if token.kind in (DOLLAR, STRING) and index and tokens[index - 1].upper == "AS":
             if not _foreign(tokens):
-                pieces = split(token.value, dialect)
+                pieces = map(without_variables, split(token.value, dialect))
                 yield from (p for p in pieces if not function or _writes(p.tokens))
             return
     begin = _body_start(tokens)
