@@ -11,7 +11,7 @@ from goldsmith.digest.locations import function_locations
 from goldsmith.digest.pivots import pivoted
 from goldsmith.digest.relation import OutColumn, Relation, raised, united
 from goldsmith.digest.scope import Scope
-from goldsmith.digest.values import ValueKind
+from goldsmith.digest.values import StatementDigest, ValueKind
 
 if TYPE_CHECKING:
     from goldsmith.digest.reading import StatementReading
@@ -286,6 +286,10 @@ def changed_rows(node: exp.Expr, reading: StatementReading, ctes: Ctes) -> Relat
     source = node.args.get("expression")
     if isinstance(source, exp.Query):
         relation_of(source, reading, ctes, None)
+    elif isinstance(node, exp.Update):
+        from goldsmith.digest.merges import update
+
+        update(node, reading, StatementDigest())
     if isinstance(target, exp.Table) and not isinstance(node, exp.Delete):
         reading.writes[reading.naming.of_table(target)] = None
     returning = node.args.get("returning")

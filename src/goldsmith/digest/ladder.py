@@ -84,6 +84,8 @@ _HEAD = re.compile(
     r"(?:[\w$\"`\[\].#-]|\{\{[^}]*\}\})+)(.*?)\bAS\s*(\(*\s*(?:WITH|SELECT)\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+#: A table in square brackets, in a dialect that has no such names.
+_BRACKETS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\[[a-z_][^\],()']*\]", re.IGNORECASE)
 _TAIL = re.compile(r"\b(?:WHERE|AND|ON|HAVING|SET|GROUP\s+BY|ORDER\s+BY)\s*$", re.IGNORECASE)
 
 
@@ -91,6 +93,11 @@ def parse(text: str, dialect: str) -> Iterator[tuple[exp.Expr, EvidenceClass, st
     """Every tree that a rung gives, best first; the caller stops at the first that answers."""
     if len(text) > MOST_CHARACTERS or _too_deep(text):
         return
+    if dialect != "tsql" and _BRACKETS.search(text):
+        # Elsewhere `[name]` is an array, so a grammar would read no table at all.
+        tree = _tree(text, "tsql")
+        if tree is not None:
+            yield tree, EvidenceClass.OTHER_DIALECT, text
     tree = _tree(text, dialect)
     if tree is not None:
         yield tree, EvidenceClass.UNAMBIGUOUS, text

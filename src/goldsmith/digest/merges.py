@@ -22,14 +22,14 @@ class Assigned:
     """Columns set by several clauses, each once, with the sources of all clauses."""
 
     def __init__(self, target: str) -> None:
-        self._target = target
+        self.target = target
         self._columns: dict[str, ColumnEdge] = {}
 
     def set(self, name: str, value: Value, node: exp.Expr | None, dialect: str) -> None:
         before = self._columns.get(name.lower())
         if before is None:
             self._columns[name.lower()] = ColumnEdge(
-                self._target,
+                self.target,
                 name,
                 dict(value.sources),
                 None if node is None else (node, dialect),
@@ -129,22 +129,32 @@ def _when(
         _assign(then.expressions, source, both, relation, assigned, reading, ctes)
     elif isinstance(then, exp.Insert):
         values = then.expression
-        if isinstance(then.this, exp.Var | exp.Star) or not then.this or not values:
+        if isinstance(then.this, exp.Var | exp.Star) or not values:
             _all(relation, assigned, reading)
             return
+        if isinstance(values, exp.Values) and values.expressions:
+            values = values.expressions[0]
         cells = values.expressions if isinstance(values, exp.Tuple) else [values]
-        named = then.this.expressions if isinstance(then.this, exp.Tuple) else [then.this]
-        for column, cell in zip(named, cells, strict=False):
+        for name, cell in zip(_inserted(then.this, cells, assigned, reading), cells, strict=False):
             inner = cell.this if isinstance(cell, exp.Paren) else cell
-            assigned.set(
-                _set_name(column), value_of(inner, source, reading, ctes), inner, reading.dialect
-            )
+            assigned.set(name, value_of(inner, source, reading, ctes), inner, reading.dialect)
     elif isinstance(then, exp.Var | exp.Star) and str(then.name).upper() in (
         "*",
         "INSERT",
         "UPDATE",
     ):
         _all(relation, assigned, reading)
+
+
+def _inserted(
+    listed: exp.Expr | None, cells: list[exp.Expr], assigned: Assigned, reading: StatementReading
+) -> list[str]:
+    """The columns an INSERT of a MERGE fills: its list, the target's shape, or the values' names."""
+    if listed is not None:
+        columns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
+        return [_set_name(column) for column in columns]
+    shape = list(reading.shapes.get(assigned.target.lower()) or ())
+    return shape if len(shape) >= len(cells) else [_set_name(cell) for cell in cells]
 
 
 def _all(relation: Relation, assigned: Assigned, reading: StatementReading) -> None:

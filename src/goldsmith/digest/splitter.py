@@ -79,12 +79,12 @@ def piece(tokens: list[Token], text: str) -> Piece:
 
 def without_variables(found: Piece) -> Piece:
     """A query without the variables it fills: they are no table."""
-    place = variables_filled(found.tokens) if found.tokens else None
-    if place is None:
+    span = variables_filled(found.tokens) if found.tokens else None
+    if span is None:
         return found
-    begin, end = found.tokens[place[0]].start, found.tokens[place[1] - 1].end
+    begin, end = found.tokens[span[0]].start, found.tokens[span[1] - 1].end
     text = found.text[:begin] + " " * (end - begin) + found.text[end:]
-    return Piece(text, found.tokens[: place[0]] + found.tokens[place[1] :], found.start)
+    return Piece(text, found.tokens[: span[0]] + found.tokens[span[1] :], found.start)
 
 
 def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:

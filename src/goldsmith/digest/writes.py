@@ -144,7 +144,14 @@ def _text(expression: exp.Expr | None, dialect: str) -> object:
 
 def _create(tree: exp.Create, reading: StatementReading, done: Written) -> bool:
     kind = str(tree.args.get("kind") or "").upper()
-    if kind not in ("TABLE", "VIEW", "MATERIALIZED VIEW", "DYNAMIC TABLE", "STREAMING TABLE"):
+    if kind not in (
+        "TABLE",
+        "VIEW",
+        "MATERIALIZED VIEW",
+        "DYNAMIC TABLE",
+        "STREAMING TABLE",
+        "MODEL",
+    ):
         return False
     named = tree.this
     schema = named if isinstance(named, exp.Schema) else None
