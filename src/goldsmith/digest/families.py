@@ -18,6 +18,13 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
     """What a statement does, if its first uppers tell; None if a parser has to read it."""
     head = tokens[0].upper
     cursor = Cursor(tokens)
+    if head == "\\" and cursor.peek(1).upper == "COPY":
+        return read_family(tokens[1:], naming, query)  # psql's \copy
+    if head == "INSERT" and cursor.find("INTO"):
+        into = cursor.name()
+        if into and cursor.sequence("FROM INFILE") and cursor.peek().kind == STRING:
+            return moved("INSERT", [cursor.next().value], [naming.full(into)])
+        return None
     if head == "COPY":
         return _copy(cursor, naming, query)
     if head == "UNLOAD":
@@ -73,7 +80,8 @@ def _file_or_table(cursor: Cursor, naming: Naming) -> str | None:
     token = cursor.peek()
     if token.kind == STRING or (token.kind == QUOTED and is_location(token.value)):
         cursor.next()
-        return token.value
+        staged = naming.dialect == "snowflake" and token.value[:1] == "@"
+        return stage_name(token.value) if staged else token.value
     if token.value[:1] == "@" or (token.kind == SYMBOL and token.value == "@"):
         return _stage(cursor)
     parts = cursor.name()
@@ -136,7 +144,7 @@ def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest |
     standard = source is not None and source.lower() in ("stdin", "program") and not into
     copied = moved(
         "COPY",
-        [] if standard or source is None else [source],
+        [] if standard or source is None else [source, *_more_locations(cursor)],
         [first],
         mode,
     )

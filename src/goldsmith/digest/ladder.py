@@ -37,7 +37,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bOPTION\s*\([^)]*\)\s*$", ""),
         (
-            r"^\s*(CREATE\s+(?:OR\s+REPLACE\s+)?)(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+",
+            r"^\s*(CREATE\s+(?:OR\s+(?:REPLACE|REFRESH)\s+)?)"
+            r"(?:(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+)+",
             r"\1",
         ),
         (r"\bCOPY\s+GRANTS\b", ""),
@@ -74,7 +75,11 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:\s+OPTIONS\s*\([^)]*\))?",
             r"OVERWRITE DIRECTORY \1",
         ),
-        (r"\bOPENROWSET\s*\(\s*BULK\s+('[^']*')[^)]*\)", r"read_files(\1)"),
+        (
+            r"\bOPENROWSET\s*\(\s*BULK\s+('[^']*')[^)]*\)"
+            r"(?:\s*WITH\s*\((?:[^()]|\([^()]*\))*\))?",
+            r"read_files(\1)",
+        ),
         (r"\bAS\s+((?:UN)?PIVOT\s.*)$", r"AS SELECT * FROM (\1)"),
     )
 )

@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
 
 _BACKSLASH = frozenset(
-    ("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse")
+    ("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse", "redshift")
 )
 _DOUBLE_IS_STRING = frozenset(("mysql", "bigquery", "spark", "databricks", "hive"))
 _HASH_COMMENT = frozenset(("mysql", "bigquery"))

@@ -20,6 +20,7 @@ _READERS = frozenset(
         "read_ndjson",
         "parquet_scan",
         "read_files",
+        "cloud_files",
         "delta_scan",
         "iceberg_scan",
     )
@@ -56,6 +57,9 @@ def property_locations(properties: Iterable[exp.Expr]) -> Iterator[str]:
                 path = option.args.get("value")
                 if option.name.lower() == "path" and isinstance(path, exp.Literal):
                     yield path.this
+        elif isinstance(prop, exp.EngineProperty) and isinstance(prop.this, exp.Func):
+            found = function_locations(prop.this, prop.this.name.lower(), "clickhouse")
+            yield from filter(is_location, found)
         elif isinstance(prop, exp.Property) and prop.name.lower() in _PROPERTIES:
             path = prop.args.get("value")
             if isinstance(path, exp.Literal):

@@ -24,6 +24,8 @@ _SCHEMES = (
     "hdfs",
     "dbfs",
     "file",
+    "http",
+    "https",
 )
 _FILE_FORMATS = frozenset(("parquet", "json", "csv", "orc", "avro", "text", "delta", "binaryfile"))
 
