@@ -151,6 +151,8 @@ def _use(head: str, cursor: Cursor) -> tuple[StatementDigest, Effect]:
     cursor.accept("DATABASE", "SCHEMA", "CATALOG")
     parts = cursor.name()
     names = [text if quoted else text.lower() for text, quoted in parts or ()]
+    if kind == "CATALOG" and len(names) == 1:
+        names = [*names, ""]
     if kind == "SCHEMA" or kind == "SEARCH_PATH":
         names = ["", *names] if len(names) == 1 else names
     return _quiet(head), Effect(use=names or None)

@@ -231,7 +231,9 @@ def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest)
             add_item(item, scope, reading, ctes)
     for join in joins:
         add_join(join, scope, reading, ctes)
-    if aliased is not None and not _named_twice(aliased, source, reading, target):
+    # T-SQL's FROM names the changed table again, by its alias or by its name.
+    again = aliased or (table if reading.dialect == "tsql" else None)
+    if isinstance(again, exp.Table) and not _named_twice(again, source, reading, target):
         reading.reads.pop(target, None)
     targets: dict[str, Assigned] = {}
     for equal in tree.expressions:
