@@ -149,7 +149,7 @@ def _when(
 def _inserted(
     listed: exp.Expr | None, cells: list[exp.Expr], assigned: Assigned, reading: StatementReading
 ) -> list[str]:
-    """The columns an INSERT of a MERGE fills: its list, the target's shape, or the values' names."""
+    """The columns an INSERT of a MERGE fills: its list, the shape, or the names of the values."""
     if listed is not None:
         columns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
         return [_set_name(column) for column in columns]
