@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.keywords import CONTINUING, CONTROL, DATA_VERBS, FRESH_VERBS
-from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, tokenize
+from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, read_lazily
 from goldsmith.digest.variables import keeps_text, variables_filled
 
 _OPENED = frozenset(("PROCEDURE", "PROC", "TRIGGER", "PACKAGE", "TASK", "EVENT"))
@@ -24,23 +25,28 @@ class Piece(NamedTuple):
 
 def split(text: str, dialect: str = "") -> list[Piece]:
     """The statements of a script."""
-    found: list[Piece] = []
-    for tokens in _runs(tokenize(text, dialect), text, dialect):
-        found += _opened(tokens, text, dialect)
-    return found
+    return list(split_lazily(text, dialect))
 
 
-def _runs(tokens: list[Token], text: str, dialect: str) -> Iterator[list[Token]]:
+def split_lazily(text: str, dialect: str = "") -> Iterator[Piece]:
+    """The statements one after another: of a long script, only one is held."""
+    for tokens in _runs(read_lazily(text, dialect), text):
+        yield from _opened(tokens, text, dialect)
+
+
+def _runs(tokens: Iterator[Token], text: str) -> Iterator[list[Token]]:
     """Tokens between semicolons; `GO` alone on a line separates too."""
     run: list[Token] = []
     depth = 0
-    for index, token in enumerate(tokens):
+    for token, following in pairwise(chain(tokens, (None,))):
+        if token is None:
+            break
         if token.kind == SYMBOL:
             if token.value == "(":
                 depth += 1
             elif token.value == ")":
                 depth = max(0, depth - 1)
-            elif token.value == ";" and (depth == 0 or _statement_follows(tokens, index + 1)):
+            elif token.value == ";" and (depth == 0 or _begins_statement(following)):
                 depth = 0
                 if run:
                     yield run
@@ -56,9 +62,9 @@ def _runs(tokens: list[Token], text: str, dialect: str) -> Iterator[list[Token]]
         yield run
 
 
-def _statement_follows(tokens: list[Token], index: int) -> bool:
+def _begins_statement(following: Token | None) -> bool:
     """After a semicolon inside parentheses that never close: does a statement begin?"""
-    return index < len(tokens) and tokens[index].upper in DATA_VERBS
+    return following is not None and following.upper in DATA_VERBS
 
 
 def _alone(token: Token, text: str) -> bool:
