@@ -85,6 +85,11 @@ def _alter(cursor: Cursor, naming: Naming) -> tuple[StatementDigest, Effect] | N
             if other:
                 pair = (table, naming.full(other)) if switch else (naming.full(other), table)
                 return moved("ALTER TABLE EXCHANGE", [pair[0]], [pair[1]]), effect
+    if cursor.sequence("ATTACH PARTITION"):
+        other = cursor.name()
+        if other:
+            return moved("ALTER TABLE ATTACH", [naming.full(other)], [table]), effect
+    cursor.skip_group()
     if cursor.peek().upper == "AS":  # ALTER VIEW … AS SELECT
         return None
     return _quiet("ALTER TABLE"), effect
@@ -146,6 +151,8 @@ def _use(head: str, cursor: Cursor) -> tuple[StatementDigest, Effect]:
     cursor.accept("DATABASE", "SCHEMA", "CATALOG")
     parts = cursor.name()
     names = [text if quoted else text.lower() for text, quoted in parts or ()]
+    if kind == "CATALOG" and len(names) == 1:
+        names = [*names, ""]
     if kind == "SCHEMA" or kind == "SEARCH_PATH":
         names = ["", *names] if len(names) == 1 else names
     return _quiet(head), Effect(use=names or None)

@@ -10,7 +10,7 @@ from goldsmith.digest.dialects import dialect_name
 from goldsmith.digest.guard import begin_statement, end_statements
 from goldsmith.digest.holes import Holes, has_holes
 from goldsmith.digest.session import SqlSession, combine
-from goldsmith.digest.splitter import split
+from goldsmith.digest.splitter import split_lazily
 from goldsmith.digest.values import Digest, EvidenceClass, StatementDigest
 
 #: The error of a statement that was left out because its worker was ended.
@@ -84,7 +84,7 @@ def read_text(sql: str, session: SqlSession, *, file: str | None = None) -> list
         sql = holes.fill(sql)
     found: list[StatementDigest] = []
     line, counted = 1, 0
-    for piece in split(sql, session.dialect):
+    for piece in split_lazily(sql, session.dialect):
         # Counted on from the last piece: from the beginning, a long script takes quadratic time.
         line += sql.count("\n", counted, piece.start) if piece.start >= counted else 0
         counted = max(counted, piece.start)

@@ -101,6 +101,10 @@ def _collect(
         if isinstance(node, exp.AggFunc):
             reading.aggregates = True
         kind = _kind(node, kind)
+        if isinstance(node, exp.Window) and node.alias and node.alias != node.name:
+            named = scope.window(node.alias)
+            if named is not None:
+                waiting.append((named, kind, bound))
         if isinstance(node, exp.Lambda):
             bound |= {name.name.lower() for name in node.expressions}
         elif isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
@@ -141,6 +145,8 @@ def _add(found: Sources, sources: Sources, kind: ValueKind) -> None:
 def resolve(node: exp.Column, scope: Scope, reading: StatementReading) -> OutColumn | None:
     """The column a reference means: of a table, a field of a column, or of an outer query."""
     name = node.name if node.this.args.get("quoted") else node.name.lower()
+    if isinstance(node.this, exp.Parameter):
+        name = f"${node.this.name}"  # A column of a file by its position.
     table = node.args.get("table")
     if table is None and name in PSEUDO_COLUMNS.get(reading.dialect, ()):
         return None

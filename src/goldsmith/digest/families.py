@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from goldsmith.digest.cursor import Cursor
-from goldsmith.digest.keywords import QUIET
+from goldsmith.digest.keywords import PARSED_KINDS, QUIET
 from goldsmith.digest.lexer import DOLLAR, QUOTED, STRING, SYMBOL, WORD, Token
-from goldsmith.digest.names import Naming, is_location
+from goldsmith.digest.names import Naming, is_location, stage_name
 from goldsmith.digest.values import EvidenceClass, RuleSuggestion, StatementDigest
 
 #: Reads the query inside a statement: tokens to the tables it reads.
@@ -18,6 +18,13 @@ def read_family(tokens: list[Token], naming: Naming, query: ReadQuery) -> Statem
     """What a statement does, if its first uppers tell; None if a parser has to read it."""
     head = tokens[0].upper
     cursor = Cursor(tokens)
+    if head == "\\" and cursor.peek(1).upper == "COPY":
+        return read_family(tokens[1:], naming, query)  # psql's \copy
+    if head == "INSERT" and cursor.find("INTO"):
+        into = cursor.name()
+        if into and cursor.sequence("FROM INFILE") and cursor.peek().kind == STRING:
+            return moved("INSERT", [cursor.next().value], [naming.full(into)])
+        return None
     if head == "COPY":
         return _copy(cursor, naming, query)
     if head == "UNLOAD":
@@ -73,7 +80,8 @@ def _file_or_table(cursor: Cursor, naming: Naming) -> str | None:
     token = cursor.peek()
     if token.kind == STRING or (token.kind == QUOTED and is_location(token.value)):
         cursor.next()
-        return token.value
+        staged = naming.dialect == "snowflake" and token.value[:1] == "@"
+        return stage_name(token.value) if staged else token.value
     if token.value[:1] == "@" or (token.kind == SYMBOL and token.value == "@"):
         return _stage(cursor)
     parts = cursor.name()
@@ -92,10 +100,7 @@ def _stage(cursor: Cursor) -> str:
         token = cursor.next()
         text += token.value if token.kind == QUOTED else token.value.lower()
         end = token.end
-    if text[1:2] in ("~", "%", ""):
-        return text
-    # A stage is known by its name, as CREATE STAGE names it: the path inside it is left out.
-    return text[1:].lower().partition("/")[0] if first.kind == WORD else text
+    return stage_name(text) if first.kind == WORD else text
 
 
 def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest | None:
@@ -139,7 +144,7 @@ def _copy(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest |
     standard = source is not None and source.lower() in ("stdin", "program") and not into
     copied = moved(
         "COPY",
-        [] if standard or source is None else [source],
+        [] if standard or source is None else [source, *_more_locations(cursor)],
         [first],
         mode,
     )
@@ -192,7 +197,12 @@ def _load(cursor: Cursor, naming: Naming) -> StatementDigest | None:
     target: str | None = None
     while not cursor.over:
         token = cursor.next()
-        if token.upper in ("INPATH", "INFILE", "URIS", "FILE"):
+        if token.upper == "FROM" and not sources and cursor.peek().kind == STRING:
+            sources = [cursor.next().value]  # Hive's IMPORT TABLE t FROM '…'
+        elif token.upper == "TABLE" and target is None:
+            parts = cursor.name()
+            target = naming.full(parts) if parts else None
+        elif token.upper in ("INPATH", "INFILE", "URIS", "FILE"):
             while cursor.peek().value in ("=", "[", "("):
                 cursor.next()
             location = cursor.string()
@@ -289,8 +299,13 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
         return _copy(cursor, naming, query) if cursor.peek().upper == "COPY" else None
     if kind == "TABLE" and external:
         return _stage_or_table(
-            cursor, naming, "CREATE EXTERNAL TABLE", ("LOCATION", "PATH", "URIS")
+            cursor, naming, "CREATE EXTERNAL TABLE", ("LOCATION", "PATH", "URIS", "FILENAME")
         )
+    if kind == "TABLE" and any(
+        a.upper == "ORGANIZATION" and b.upper == "EXTERNAL"
+        for a, b in zip(cursor.tokens, cursor.tokens[1:], strict=False)
+    ):
+        return _stage_or_table(cursor, naming, "CREATE EXTERNAL TABLE", ("LOCATION",))
     if kind == "TABLE":
         return _table_options(cursor, naming)
     if kind in ("STREAM",):
@@ -300,32 +315,7 @@ def _create(cursor: Cursor, naming: Naming, query: ReadQuery) -> StatementDigest
             source = cursor.name()
             if source:
                 return moved("CREATE STREAM", [naming.full(source)], [naming.full(name)])
-    if kind in (
-        "VIEW",
-        "MATERIALIZED",
-        "RECURSIVE",
-        "DYNAMIC",
-        "FORCE",
-        "NOFORCE",
-        "MULTISET",
-        "LIVE",
-        "STREAMING",
-        "ALGORITHM",
-        "DEFINER",
-        "EDITIONABLE",
-        "SQL",
-        "DICTIONARY",
-        "WINDOW",
-        "HYBRID",
-        "ICEBERG",
-        "DIMENSION",
-        "FACT",
-        "COLUMN",
-        "REFRESH",
-        "SET",
-        "HADOOP",
-        "SHARDED",
-    ):
+    if kind in PARSED_KINDS:
         return None
     if kind == "SCHEMA" and any(t.upper == "CLONE" for t in cursor.tokens):
         return StatementDigest(verb="CREATE SCHEMA", evidence=EvidenceClass.TOKENS)
@@ -349,8 +339,9 @@ def _stage_or_table(
             inner = Cursor(cursor.tokens, index + 1)
             while inner.peek().value in ("=", "[", "("):
                 inner.next()
+            placed = inner.peek().kind == STRING or inner.peek().value[:1] == "@"
             source = _file_or_table(inner, naming)
-            if source and is_location(source):
+            if source and (placed or is_location(source)):
                 done = moved(verb, [source, *_more_locations(inner)], [target])
                 done.write = None
                 return done
@@ -369,10 +360,14 @@ def _more_locations(cursor: Cursor) -> list[str]:
 
 
 def _has_query(cursor: Cursor) -> bool:
-    return Cursor(cursor.tokens, cursor.index).find("SELECT", "WITH") and any(
-        a.upper == "AS" and b.upper in ("SELECT", "WITH", "(")
-        for a, b in zip(cursor.tokens, cursor.tokens[1:], strict=False)
-    )
+    for index in range(cursor.index, len(cursor.tokens)):
+        behind = Cursor(cursor.tokens, index)
+        if behind.accept("AS"):
+            while behind.accept("("):
+                pass
+            if behind.peek().upper in ("SELECT", "WITH"):
+                return True
+    return False
 
 
 def _table_options(cursor: Cursor, naming: Naming) -> StatementDigest | None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from goldsmith.digest.expressions import sources_of
-from goldsmith.digest.names import is_location
+from goldsmith.digest.locations import function_locations
 from goldsmith.digest.pivots import pivoted
-from goldsmith.digest.relation import OutColumn, Relation, raised
+from goldsmith.digest.relation import OutColumn, Relation, raised, united
 from goldsmith.digest.scope import Scope
-from goldsmith.digest.values import ValueKind
+from goldsmith.digest.values import StatementDigest, ValueKind
 
 if TYPE_CHECKING:
     from goldsmith.digest.reading import StatementReading
@@ -23,7 +23,7 @@ def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
     from goldsmith.digest.relations import relation_of
 
     full = ""
-    if isinstance(node, exp.Stream):
+    if isinstance(node, exp.Stream | exp.Final):
         add_item(_unwrapped(node), scope, reading, ctes)
         return
     if isinstance(node, exp.Table):
@@ -63,8 +63,8 @@ def add_item(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes
         add_join(join, scope, reading, ctes)
 
 
-def _unwrapped(stream: exp.Stream) -> exp.Expr:
-    """The item behind Databricks' `STREAM t` or `STREAM(t)`, with the alias of the stream."""
+def _unwrapped(stream: exp.Expr) -> exp.Expr:
+    """The item behind `STREAM t`, `STREAM(t)` or ClickHouse's `t FINAL`, with its alias."""
     item: exp.Expr = stream.this
     while isinstance(item, exp.Subquery) and isinstance(item.this, exp.Table):
         inner = item.this
@@ -130,6 +130,8 @@ def _table(
     if not isinstance(inner, exp.Identifier | exp.Literal | exp.Dot | exp.Var | exp.Parameter):
         return _through(node, scope, reading, ctes), ""
     if not node.args.get("db"):
+        if node.name.lower() == "dual" and reading.dialect in ("oracle", "mysql"):
+            return Relation([]), ""  # One row of nothing, to select values from.
         shared = ctes.get(node.name, reading, scope)
         if shared is not None:
             return shared, node.name
@@ -159,37 +161,19 @@ def _function(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Cte
         if isinstance(node, exp.Func)
         else ""
     ).lower()
-    if name in ("identifier", "table") or isinstance(node, exp.DynamicIdentifier):
+    if name in ("identifier", "table", "table_changes") or isinstance(node, exp.DynamicIdentifier):
         for literal in node.iter_expressions():
             if isinstance(literal, exp.DynamicIdentifier):
                 return _function(literal, scope, reading, ctes)
             if isinstance(literal, exp.Literal) and literal.is_string:
                 parts = [(part, False) for part in literal.this.split(".")]
                 return reading.table(reading.naming.full(parts))
-    if name in (
-        "openquery",
-        "external_query",
-        "read_parquet",
-        "read_csv",
-        "read_csv_auto",
-        "read_json",
-        "parquet_scan",
-        "read_files",
-        "delta_scan",
-        "iceberg_scan",
-    ):
-        path = _first_string(node)
-        if path and (
-            is_location(path) or name.startswith(("read_", "parquet_", "delta_", "iceberg_"))
-        ):
-            return reading.table(path)
+    files = function_locations(node, name, reading.dialect)
+    if files:
+        return united([reading.table(path) for path in files])
     return Relation(
         [], through=raised(sources_of(node, scope, reading, ctes), ValueKind.EXPRESSION)
     )
-
-
-def _first_string(node: exp.Expr) -> str | None:
-    return next((str(text.this) for text in node.find_all(exp.Literal) if text.is_string), None)
 
 
 def _through(node: exp.Expr, scope: Scope, reading: StatementReading, ctes: Ctes) -> Relation:
@@ -250,6 +234,9 @@ def values_relation(
 
 def add_join(join: exp.Join, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
     """Add the item of a join, and note the columns that join."""
+    if join.kind == "ARRAY":
+        _array_join(join, scope, reading, ctes)
+        return
     reading.joins = True
     before = len(scope.entries)
     add_item(join.this, scope, reading, ctes)
@@ -268,6 +255,12 @@ def add_join(join: exp.Join, scope: Scope, reading: StatementReading, ctes: Ctes
         reading.use("join", sources_of(match, scope, reading, ctes, ambiguity=False))
     for pivot in join.args.get("pivots") or ():
         pivot_scope(pivot, scope, reading, ctes)
+
+
+def _array_join(join: exp.Join, scope: Scope, reading: StatementReading, ctes: Ctes) -> None:
+    """ClickHouse's ARRAY JOIN: an array's items take its name or its alias."""
+    found = raised(sources_of(join.this, scope, reading, ctes), ValueKind.EXPRESSION)
+    scope.add("", "", Relation([OutColumn(join.this.alias_or_name.lower(), found)]))
 
 
 def _shared_names(scope: Scope, before: int) -> list[str]:
@@ -293,6 +286,10 @@ def changed_rows(node: exp.Expr, reading: StatementReading, ctes: Ctes) -> Relat
     source = node.args.get("expression")
     if isinstance(source, exp.Query):
         relation_of(source, reading, ctes, None)
+    elif isinstance(node, exp.Update):
+        from goldsmith.digest.merges import update
+
+        update(node, reading, StatementDigest())
     if isinstance(target, exp.Table) and not isinstance(node, exp.Delete):
         reading.writes[reading.naming.of_table(target)] = None
     returning = node.args.get("returning")

@@ -37,11 +37,25 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bOPTION\s*\([^)]*\)\s*$", ""),
         (
-            r"^\s*(CREATE\s+(?:OR\s+REPLACE\s+)?)(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+",
+            r"^\s*(CREATE\s+(?:OR\s+(?:REPLACE|REFRESH)\s+)?)"
+            r"(?:(?:SECURE|FORCE|NOFORCE|EDITIONABLE|TRANSIENT|HYBRID|MULTISET|DYNAMIC|LIVE|STREAMING)\s+)+",
             r"\1",
         ),
         (r"\bCOPY\s+GRANTS\b", ""),
         (r"\.\.\.", " "),
+        (r"\bMERGE\s+WITH\s+SCHEMA\s+EVOLUTION\s+INTO\b", "MERGE INTO"),
+        (r"\bWITH\s+(?:(?:CASCADED|LOCAL)\s+)?CHECK\s+OPTION\b[^)]*$", ""),
+        (r"\bWITH\s+READ\s+ONLY\s*$", ""),
+        (r"^\s*ALTER\s+(?=(?:MATERIALIZED\s+)?VIEW\b.*?\bAS\b)", "CREATE OR REPLACE "),
+        (
+            r"^\s*CREATE\s+(?:OR\s+REPLACE\s+)?RECURSIVE\s+VIEW\s+([\w.\"`]+)\s*(\([^()]*\))\s*AS\b(.*)$",
+            r"CREATE VIEW \1 AS WITH RECURSIVE \1 \2 AS (\3) SELECT * FROM \1",
+        ),
+        # MySQL: the rows of a query go into a file.
+        (
+            r"^(.*?)\bINTO\s+(?:OUTFILE|DUMPFILE)\s+('[^']*')(?:(?!\bFROM\b).)*(.*)$",
+            r"INSERT OVERWRITE DIRECTORY \2 \1 \3",
+        ),
         # Teradata: how a column is shown.
         (r"\(\s*(?:TITLE|FORMAT)\s+'[^']*'\s*\)", ""),
         # Oracle: rows deleted after an UPDATE of a MERGE; T-SQL: OUTPUT of a MERGE.
@@ -61,7 +75,11 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             r"(?:\s+OPTIONS\s*\([^)]*\))?",
             r"OVERWRITE DIRECTORY \1",
         ),
-        (r"\bOPENROWSET\s*\(\s*BULK\s+('[^']*')[^)]*\)", r"read_files(\1)"),
+        (
+            r"\bOPENROWSET\s*\(\s*BULK\s+('[^']*')[^)]*\)"
+            r"(?:\s*WITH\s*\((?:[^()]|\([^()]*\))*\))?",
+            r"read_files(\1)",
+        ),
         (r"\bAS\s+((?:UN)?PIVOT\s.*)$", r"AS SELECT * FROM (\1)"),
     )
 )
@@ -71,6 +89,8 @@ _HEAD = re.compile(
     r"(?:[\w$\"`\[\].#-]|\{\{[^}]*\}\})+)(.*?)\bAS\s*(\(*\s*(?:WITH|SELECT)\b.*)$",
     re.IGNORECASE | re.DOTALL,
 )
+#: A table in square brackets, in a dialect that has no such names.
+_BRACKETS = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE)\s+\[[a-z_][^\],()']*\]", re.IGNORECASE)
 _TAIL = re.compile(r"\b(?:WHERE|AND|ON|HAVING|SET|GROUP\s+BY|ORDER\s+BY)\s*$", re.IGNORECASE)
 
 
@@ -78,6 +98,11 @@ def parse(text: str, dialect: str) -> Iterator[tuple[exp.Expr, EvidenceClass, st
     """Every tree that a rung gives, best first; the caller stops at the first that answers."""
     if len(text) > MOST_CHARACTERS or _too_deep(text):
         return
+    if dialect != "tsql" and _BRACKETS.search(text):
+        # Elsewhere `[name]` is an array, so a grammar would read no table at all.
+        tree = _tree(text, "tsql")
+        if tree is not None:
+            yield tree, EvidenceClass.OTHER_DIALECT, text
     tree = _tree(text, dialect)
     if tree is not None:
         yield tree, EvidenceClass.UNAMBIGUOUS, text

@@ -7,6 +7,7 @@ statements read without a parser, and fingerprints.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,7 +25,7 @@ class Token(NamedTuple):
 
 
 _BACKSLASH = frozenset(
-    ("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse")
+    ("mysql", "bigquery", "spark", "databricks", "hive", "snowflake", "clickhouse", "redshift")
 )
 _DOUBLE_IS_STRING = frozenset(("mysql", "bigquery", "spark", "databricks", "hive"))
 _HASH_COMMENT = frozenset(("mysql", "bigquery"))
@@ -70,8 +71,11 @@ def _pattern(dialect: str) -> re.Pattern[str]:
 
 def tokenize(text: str, dialect: str = "") -> list[Token]:
     """The tokens of a text, without spaces and comments."""
-    tokens: list[Token] = []
-    add = tokens.append
+    return list(read_lazily(text, dialect))
+
+
+def read_lazily(text: str, dialect: str = "") -> Iterator[Token]:
+    """The tokens one after another, for texts too long to hold all of them."""
     for match in _pattern(dialect).finditer(text):
         kind = match.lastgroup
         if kind == "space":
@@ -79,18 +83,17 @@ def tokenize(text: str, dialect: str = "") -> list[Token]:
         found = match.group()
         start, end = match.span()
         if kind == "word":
-            add(Token(WORD, found, found.upper(), start, end))
+            yield Token(WORD, found, found.upper(), start, end)
         elif kind == "symbol":
-            add(Token(SYMBOL, found, found, start, end))
+            yield Token(SYMBOL, found, found, start, end)
         elif kind == "number":
-            add(Token(NUMBER, found, "", start, end))
+            yield Token(NUMBER, found, "", start, end)
         elif kind == "dollar" or kind == "tag":
-            add(Token(DOLLAR, _inside_dollars(found), "", start, end))
+            yield Token(DOLLAR, _inside_dollars(found), "", start, end)
         elif kind == "quoted":
-            add(Token(QUOTED, _unquoted(found), "", start, end))
+            yield Token(QUOTED, _unquoted(found), "", start, end)
         else:
-            add(Token(STRING, string_value(found), "", start, end))
-    return tokens
+            yield Token(STRING, string_value(found), "", start, end)
 
 
 def _inside_dollars(found: str) -> str:

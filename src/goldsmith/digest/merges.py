@@ -22,14 +22,14 @@ class Assigned:
     """Columns set by several clauses, each once, with the sources of all clauses."""
 
     def __init__(self, target: str) -> None:
-        self._target = target
+        self.target = target
         self._columns: dict[str, ColumnEdge] = {}
 
     def set(self, name: str, value: Value, node: exp.Expr | None, dialect: str) -> None:
         before = self._columns.get(name.lower())
         if before is None:
             self._columns[name.lower()] = ColumnEdge(
-                self._target,
+                self.target,
                 name,
                 dict(value.sources),
                 None if node is None else (node, dialect),
@@ -129,22 +129,32 @@ def _when(
         _assign(then.expressions, source, both, relation, assigned, reading, ctes)
     elif isinstance(then, exp.Insert):
         values = then.expression
-        if isinstance(then.this, exp.Var | exp.Star) or not then.this or not values:
+        if isinstance(then.this, exp.Var | exp.Star) or not values:
             _all(relation, assigned, reading)
             return
+        if isinstance(values, exp.Values) and values.expressions:
+            values = values.expressions[0]
         cells = values.expressions if isinstance(values, exp.Tuple) else [values]
-        named = then.this.expressions if isinstance(then.this, exp.Tuple) else [then.this]
-        for column, cell in zip(named, cells, strict=False):
+        for name, cell in zip(_inserted(then.this, cells, assigned, reading), cells, strict=False):
             inner = cell.this if isinstance(cell, exp.Paren) else cell
-            assigned.set(
-                _set_name(column), value_of(inner, source, reading, ctes), inner, reading.dialect
-            )
+            assigned.set(name, value_of(inner, source, reading, ctes), inner, reading.dialect)
     elif isinstance(then, exp.Var | exp.Star) and str(then.name).upper() in (
         "*",
         "INSERT",
         "UPDATE",
     ):
         _all(relation, assigned, reading)
+
+
+def _inserted(
+    listed: exp.Expr | None, cells: list[exp.Expr], assigned: Assigned, reading: StatementReading
+) -> list[str]:
+    """The columns an INSERT of a MERGE fills: its list, the shape, or the names of the values."""
+    if listed is not None:
+        columns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
+        return [_set_name(column) for column in columns]
+    shape = list(reading.shapes.get(assigned.target.lower()) or ())
+    return shape if len(shape) >= len(cells) else [_set_name(cell) for cell in cells]
 
 
 def _all(relation: Relation, assigned: Assigned, reading: StatementReading) -> None:
@@ -207,8 +217,13 @@ def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest)
     source = tree.args.get("from_")
     aliased = _aliased(table, source)
     target = reading.naming.of_table(aliased if aliased is not None else table)
+    behind = _behind_cte(tree, table)
+    if behind is not None:
+        target = reading.naming.of_table(behind)
+        add_item(table, scope, reading, ctes)
+        reading.reads.pop(target, None)
     own = _own(target, reading)
-    if aliased is None:
+    if aliased is None and behind is None:
         scope.add(table.alias or table.name, target, own)
     if source is not None:
         items = [source.this, *(source.args.get("expressions") or ())]
@@ -216,7 +231,9 @@ def update(tree: exp.Update, reading: StatementReading, digest: StatementDigest)
             add_item(item, scope, reading, ctes)
     for join in joins:
         add_join(join, scope, reading, ctes)
-    if aliased is not None and not _named_twice(aliased, source, reading, target):
+    # T-SQL's FROM names the changed table again, by its alias or by its name.
+    again = aliased or (table if reading.dialect == "tsql" else None)
+    if isinstance(again, exp.Table) and not _named_twice(again, source, reading, target):
         reading.reads.pop(target, None)
     targets: dict[str, Assigned] = {}
     for equal in tree.expressions:
@@ -270,6 +287,18 @@ def _aliased(table: exp.Expr, source: exp.Expr | None) -> exp.Table | None:
     return None
 
 
+def _behind_cte(tree: exp.Expr, table: exp.Expr) -> exp.Table | None:
+    """T-SQL changes a table through a common table expression that selects from it."""
+    clause = tree.args.get("with_")
+    if not isinstance(clause, exp.With) or not isinstance(table, exp.Table) or table.args.get("db"):
+        return None
+    for cte in clause.expressions:
+        source = cte.this.args.get("from_") if isinstance(cte.this, exp.Select) else None
+        if cte.alias.lower() == table.name.lower() and source is not None:
+            return source.this if isinstance(source.this, exp.Table) else None
+    return None
+
+
 def _named_twice(
     aliased: exp.Table, source: exp.Expr | None, reading: StatementReading, target: str
 ) -> bool:
@@ -285,6 +314,7 @@ def delete(tree: exp.Delete, reading: StatementReading, digest: StatementDigest)
     named = tree.args.get("tables") or ()
     scope = Scope()
     target_table = _aliased(named[0], tree) or named[0] if named else table
+    target_table = _behind_cte(tree, target_table) or target_table
     if not isinstance(target_table, exp.Table):
         return None
     target = reading.naming.of_table(target_table)

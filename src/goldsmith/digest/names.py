@@ -24,6 +24,8 @@ _SCHEMES = (
     "hdfs",
     "dbfs",
     "file",
+    "http",
+    "https",
 )
 _FILE_FORMATS = frozenset(("parquet", "json", "csv", "orc", "avro", "text", "delta", "binaryfile"))
 
@@ -50,6 +52,8 @@ class Naming:
         if len(parts) == 2 and parts[0][0].lower() in _FILE_FORMATS and "/" in parts[1][0]:
             return parts[1][0]  # Spark's parquet.`path/to/files`
         texts = [text if quoted else text.lower() for text, quoted in parts]
+        if len(texts) == 1 and self.dialect == "snowflake" and texts[0][:1] == "@":
+            return stage_name(texts[0])
         if len(texts) == 1 and is_location(texts[0]):
             return parts[0][0]
         texts = _spread(texts)
@@ -94,6 +98,11 @@ def table_parts(table: exp.Table) -> list[tuple[str, bool]]:
         else:
             parts.append((part.name or part.sql(), False))
     return parts
+
+
+def stage_name(text: str) -> str:
+    """The name of a stage as CREATE STAGE gives it: without `@` and the path inside it."""
+    return text if text[1:2] in ("~", "%", "") else text[1:].lower().partition("/")[0]
 
 
 def is_location(text: str) -> bool:

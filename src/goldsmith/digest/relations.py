@@ -215,6 +215,13 @@ def _select(
         from_items.add_join(join, scope, reading, ctes)
     for pivot in query.args.get("pivots") or ():
         from_items.pivot_scope(pivot, scope, reading, ctes)
+    for window in query.args.get("windows") or ():
+        scope.windows[window.name.lower()] = window
+    clause = query.args.get("with_")
+    for cte in clause.expressions if isinstance(clause, exp.With) else ():
+        if cte.args.get("scalar"):  # ClickHouse's `WITH 10 AS n`
+            value = OutColumn(cte.alias, sources_of(cte.this, Scope(), reading, ctes))
+            scope.aliases[cte.alias.lower()] = value
     relation = _projected(query, scope, reading, ctes)
     _uses(query, scope, reading, ctes, relation)
     return relation

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from goldsmith.digest.relation import OutColumn, Relation, merged
 from goldsmith.digest.values import Root, ValueKind
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 
 class ScopeEntry(NamedTuple):
@@ -21,7 +24,7 @@ class ScopeEntry(NamedTuple):
 class Scope:
     """The columns that can be named at one point of a query."""
 
-    __slots__ = ("aliases", "bound", "entries", "joined", "parent")
+    __slots__ = ("aliases", "bound", "entries", "joined", "parent", "windows")
 
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
@@ -32,6 +35,8 @@ class Scope:
         self.aliases: dict[str, OutColumn] = {}
         #: Names bound by a lambda.
         self.bound: frozenset[str] = frozenset()
+        #: The named windows of the query.
+        self.windows: dict[str, exp.Expr] = {}
 
     def add(self, alias: str, full: str, relation: Relation) -> None:
         self.entries.append(ScopeEntry(alias.lower(), full.lower(), full, relation))
@@ -99,6 +104,11 @@ class Scope:
         if self.parent is not None:
             return self.parent.bare(name)
         return None
+
+    def window(self, name: str) -> exp.Expr | None:
+        """The named window, of this query or one around it."""
+        found = self.windows.get(name.lower())
+        return found or (self.parent.window(name) if self.parent else None)
 
     def certain(self, key: str) -> OutColumn | None:
         """The column if a known shape here or outside has it."""

@@ -74,7 +74,10 @@ class SqlSession:
             for name in effect.drops:
                 self._drop(name)
         written = outcome.written
-        if written is None or written.target is None:
+        if written is None:
+            self._moved_into_temp(outcome.digest)
+            return
+        if written.target is None:
             return
         key = written.target.lower()
         digest = outcome.digest
@@ -97,6 +100,14 @@ class SqlSession:
         elif written.relation is not None and written.relation.known and written.relation.columns:
             self.shapes[key] = {c.name: c.type for c in written.relation.columns}
             self.temps.pop(key, None)
+
+    def _moved_into_temp(self, digest: StatementDigest) -> None:
+        """Files copied into a temporary table stand behind it."""
+        if digest.downstream and all(name.lower() in self.temps for name in digest.downstream):
+            digest.temporary = True
+            for name in digest.downstream:
+                temp = self.temps[name.lower()]
+                temp.read_from = tuple(dict.fromkeys((*temp.read_from, *digest.upstream)))
 
     def _add_to_temp(self, key: str, outcome: Outcome) -> None:
         """Rows inserted into a temporary table add to what stands behind it."""
@@ -128,7 +139,7 @@ class SqlSession:
         if len(names) >= 2:
             self._db, self._schema = names[0] or self._db, names[1]
         elif self.dialect in TWO_LEVELS or self.dialect in ("spark", "databricks"):
-            self._db, self._schema = None, None if names[0] == "default" else names[0]
+            self._schema = None if names[0] == "default" else names[0]
         else:
             self._db, self._schema = names[0], None
         self.naming = Naming(self.dialect, self._db, self._schema, self._ids)

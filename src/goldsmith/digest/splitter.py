@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.keywords import CONTINUING, CONTROL, DATA_VERBS, FRESH_VERBS
-from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, tokenize
-from goldsmith.digest.variables import keeps_text
+from goldsmith.digest.lexer import DOLLAR, STRING, SYMBOL, WORD, Token, read_lazily
+from goldsmith.digest.variables import keeps_text, variables_filled
 
 _OPENED = frozenset(("PROCEDURE", "PROC", "TRIGGER", "PACKAGE", "TASK", "EVENT"))
 
@@ -24,23 +25,28 @@ class Piece(NamedTuple):
 
 def split(text: str, dialect: str = "") -> list[Piece]:
     """The statements of a script."""
-    found: list[Piece] = []
-    for tokens in _runs(tokenize(text, dialect), text, dialect):
-        found += _opened(tokens, text, dialect)
-    return found
+    return list(split_lazily(text, dialect))
 
 
-def _runs(tokens: list[Token], text: str, dialect: str) -> Iterator[list[Token]]:
+def split_lazily(text: str, dialect: str = "") -> Iterator[Piece]:
+    """The statements one after another: of a long script, only one is held."""
+    for tokens in _runs(read_lazily(text, dialect), text):
+        yield from _opened(tokens, text, dialect)
+
+
+def _runs(tokens: Iterator[Token], text: str) -> Iterator[list[Token]]:
     """Tokens between semicolons; `GO` alone on a line separates too."""
     run: list[Token] = []
     depth = 0
-    for index, token in enumerate(tokens):
+    for token, following in pairwise(chain(tokens, (None,))):
+        if token is None:
+            break
         if token.kind == SYMBOL:
             if token.value == "(":
                 depth += 1
             elif token.value == ")":
                 depth = max(0, depth - 1)
-            elif token.value == ";" and (depth == 0 or _statement_follows(tokens, index + 1)):
+            elif token.value == ";" and (depth == 0 or _begins_statement(following)):
                 depth = 0
                 if run:
                     yield run
@@ -56,9 +62,9 @@ def _runs(tokens: list[Token], text: str, dialect: str) -> Iterator[list[Token]]
         yield run
 
 
-def _statement_follows(tokens: list[Token], index: int) -> bool:
+def _begins_statement(following: Token | None) -> bool:
     """After a semicolon inside parentheses that never close: does a statement begin?"""
-    return index < len(tokens) and tokens[index].upper in DATA_VERBS
+    return following is not None and following.upper in DATA_VERBS
 
 
 def _alone(token: Token, text: str) -> bool:
@@ -77,6 +83,16 @@ def piece(tokens: list[Token], text: str) -> Piece:
     )
 
 
+def without_variables(found: Piece) -> Piece:
+    """A query without the variables it fills: they are no table."""
+    span = variables_filled(found.tokens) if found.tokens else None
+    if span is None:
+        return found
+    begin, end = found.tokens[span[0]].start, found.tokens[span[1] - 1].end
+    text = found.text[:begin] + " " * (end - begin) + found.text[end:]
+    return Piece(text, found.tokens[: span[0]] + found.tokens[span[1] :], found.start)
+
+
 def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
     """The statements inside a procedure or block; other statements as they are."""
     cursor = Cursor(tokens)
@@ -91,7 +107,7 @@ def _opened(tokens: list[Token], text: str, dialect: str) -> Iterator[Piece]:
     ):
         for token in tokens:
             if token.kind == DOLLAR:
-                yield from split(token.value, dialect)
+                yield from map(without_variables, split(token.value, dialect))
         return
     if (
         head == "BEGIN"
@@ -139,7 +155,7 @@ def _body(tokens: list[Token], text: str, dialect: str, *, function: bool) -> It
     for index, token in enumerate(tokens):
         if token.kind in (DOLLAR, STRING) and index and tokens[index - 1].upper == "AS":
             if not _foreign(tokens):
-                pieces = split(token.value, dialect)
+                pieces = map(without_variables, split(token.value, dialect))
                 yield from (p for p in pieces if not function or _writes(p.tokens))
             return
     begin = _body_start(tokens)

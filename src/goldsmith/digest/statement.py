@@ -15,9 +15,10 @@ from goldsmith.digest.multi_insert import from_first
 from goldsmith.digest.names import Naming
 from goldsmith.digest.reading import StatementReading
 from goldsmith.digest.relation import Relation
-from goldsmith.digest.splitter import Piece, piece, split
+from goldsmith.digest.splitter import Piece, piece, split, without_variables
 from goldsmith.digest.token_reader import read_tokens
 from goldsmith.digest.values import EvidenceClass, StatementDigest
+from goldsmith.digest.variables import INTO_VARIABLES
 from goldsmith.digest.writes import Written, read_tree
 
 #: An INSERT with more tokens is parsed with its first row only.
@@ -67,6 +68,9 @@ def read_statement(found: Piece, known: Known) -> Outcome:
     tokens, naming = found.tokens, known.naming
     if not tokens:
         return Outcome(StatementDigest())
+    if naming.dialect in INTO_VARIABLES:
+        found = without_variables(found)
+        tokens = found.tokens
     alteration = read_alteration(tokens, naming)
     if alteration is not None:
         return Outcome(alteration[0], alteration[1])
@@ -184,7 +188,9 @@ def _dynamic(
 ) -> Outcome | None:
     """EXECUTE IMMEDIATE '…', EXEC('…'), sp_executesql N'…': the literal is read as SQL."""
     cursor = Cursor(tokens)
-    if cursor.peek().upper not in ("EXECUTE", "EXEC", "CALL"):
+    if cursor.peek().upper == "PREPARE" and cursor.find("FROM") and cursor.peek().kind == STRING:
+        return Outcome(StatementDigest(), inner=split(cursor.peek().value, dialect))
+    if tokens[0].upper not in ("EXECUTE", "EXEC", "CALL"):
         return None
     head = cursor.next().upper
     cursor.accept("IMMEDIATE")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from goldsmith.digest.cursor import Cursor
 from goldsmith.digest.lexer import DOLLAR, STRING, WORD, Token
 
+#: Dialects where SELECT … INTO fills variables and never makes a table.
+INTO_VARIABLES = frozenset(("oracle", "mysql", "snowflake", "bigquery", "databricks"))
 _ASSIGNS = frozenset(("=", "DEFAULT"))
 
 
@@ -26,3 +29,24 @@ def assigned_text(tokens: list[Token]) -> tuple[str, str | None] | None:
             literal = len(rest) == 1 and rest[0].kind in (STRING, DOLLAR)
             return name.lower(), rest[0].value if literal else None
     return None
+
+
+def variables_filled(tokens: list[Token]) -> tuple[int, int] | None:
+    """Where a query says which variables it fills: `[BULK COLLECT] INTO a, b`, as two indexes."""
+    cursor = Cursor(tokens)
+    if cursor.peek().upper not in ("SELECT", "WITH") or not cursor.find("INTO"):
+        return None
+    begin = cursor.index - 1
+    if begin >= 2 and tokens[begin - 1].upper == "COLLECT":
+        begin -= 2
+    if cursor.peek().upper in ("OUTFILE", "DUMPFILE"):
+        return None
+    cursor.accept("STRICT")
+    while True:
+        while cursor.peek().value in (":", "@"):
+            cursor.next()
+        if not cursor.name():
+            return None
+        if cursor.peek().value != ",":
+            return begin, cursor.index
+        cursor.next()

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from goldsmith.digest import merges
 from goldsmith.digest.expressions import sources_of, value_of
+from goldsmith.digest.locations import function_locations, property_locations
 from goldsmith.digest.relation import STAR, OutColumn, Relation
 from goldsmith.digest.relations import Ctes, relation_of
 from goldsmith.digest.scope import Scope
@@ -143,7 +144,14 @@ def _text(expression: exp.Expr | None, dialect: str) -> object:
 
 def _create(tree: exp.Create, reading: StatementReading, done: Written) -> bool:
     kind = str(tree.args.get("kind") or "").upper()
-    if kind not in ("TABLE", "VIEW", "MATERIALIZED VIEW", "DYNAMIC TABLE", "STREAMING TABLE"):
+    if kind not in (
+        "TABLE",
+        "VIEW",
+        "MATERIALIZED VIEW",
+        "DYNAMIC TABLE",
+        "STREAMING TABLE",
+        "MODEL",
+    ):
         return False
     named = tree.this
     schema = named if isinstance(named, exp.Schema) else None
@@ -157,7 +165,8 @@ def _create(tree: exp.Create, reading: StatementReading, done: Written) -> bool:
     properties = tree.args.get("properties")
     found = list(properties.expressions) if properties is not None else []
     digest.temporary = done.target.startswith("#") or any(
-        isinstance(prop, exp.TemporaryProperty | exp.GlobalProperty) for prop in found
+        isinstance(prop, exp.TemporaryProperty | exp.GlobalProperty | exp.VolatileProperty)
+        for prop in found
     )
     names = [_defined(column) for column in schema.expressions] if schema is not None else []
     declared = {
@@ -181,7 +190,7 @@ def _create(tree: exp.Create, reading: StatementReading, done: Written) -> bool:
         digest.moves_data = False
         digest.write = None
         done.shape = declared or None
-        _location(found, reading)
+        reading.reads.update(dict.fromkeys(property_locations(found)))
     digest.types = {done.target: declared} if declared else {}
     if to_table is not None and isinstance(to_table.this, exp.Table):
         view, done.target = done.target, reading.naming.of_table(to_table.this)
@@ -240,18 +249,6 @@ def _copy_of(
         done.digest.write = None
 
 
-def _location(properties: list[exp.Expr], reading: StatementReading) -> None:
-    """An external table reads the files at its location."""
-    for prop in properties:
-        if isinstance(prop, exp.LocationProperty) and isinstance(prop.this, exp.Literal):
-            reading.reads[prop.this.this] = None
-        elif isinstance(prop, exp.OptionsProperty):
-            for option in prop.expressions:
-                path = option.args.get("value")
-                if option.name.lower() == "path" and isinstance(path, exp.Literal):
-                    reading.reads[path.this] = None
-
-
 def _defined(column: exp.Expr) -> str:
     if isinstance(column, exp.ColumnDef | exp.Identifier | exp.Column):
         identifier = column.this if not isinstance(column, exp.Identifier) else column
@@ -274,17 +271,25 @@ def _insert(
     names: list[str] = []
     if isinstance(named, exp.Schema):
         names = [name for name in map(_defined, named.expressions) if name]
+        literal = named.expressions[0] if named.expressions else None
         named = named.this
+        if isinstance(literal, exp.Literal) and named.name.lower() == "identifier":
+            parts = [exp.to_identifier(part) for part in literal.this.split(".")]
+            named = exp.Table(**dict(zip(("this", "db", "catalog"), parts[::-1], strict=False)))
     if isinstance(named, exp.Directory):
         done.target = str(
             named.this.this if isinstance(named.this, exp.Literal) else named.this.sql()
         )
     elif isinstance(named, exp.Table):
         done.target = _target_name(named, reading)
+    elif tree.args.get("is_function") and named is not None:
+        files = function_locations(named, named.name.lower(), reading.dialect)
+        done.target = files[0] if files else named.name.lower()
     elif named is not None:
         done.target = reading.naming.full([(named.name or named.sql(), False)])
-    source = tree.expression
-    if source is None:
+    # `INSERT INTO t TABLE s` keeps its table apart from queries.
+    source = tree.expression or tree.args.get("source")
+    if not isinstance(source, exp.Expr):
         return
     relation = relation_of(source, reading, ctes)
     digest.columns = insert_columns(relation, tree, done.target, names, reading)
@@ -300,9 +305,9 @@ def insert_columns(
 ) -> list[ColumnEdge]:
     """The written columns by the target's rules: a list, its shape, or the query's names."""
     if isinstance(tree.expression, exp.Values):
-        relation = Relation([column for column in relation.columns if column.sources])
-        if not relation.columns:
-            return []
+        # Literals have no sources: only cells that hold a subquery are written from somewhere.
+        known = names or list(reading.shapes.get((target or "").lower()) or ())
+        return [e for e in edges_of(relation, target, reading, known or None) if e.sources]
     fixed = _fixed_partitions(tree)
     if names and not tree.args.get("by_name"):
         if any(column.name == STAR for column in relation.columns):
