@@ -25,7 +25,7 @@ from goldsmith.engine.audit import judge, samples
 from goldsmith.engine.audit.check_context import context_of, scratch_of
 from goldsmith.engine.personal_data import masked_outcomes, personal_of
 from goldsmith.engine.read import inputs
-from goldsmith.engine.session.spark_session import new_session
+from goldsmith.engine.session.spark_session import own_session
 from goldsmith.engine.write.destinations.destination import Samples
 from goldsmith.errors import GoldsmithError, one_of
 from goldsmith.journal.ids import new_id
@@ -109,28 +109,27 @@ def audit_dataset(
     """Evaluate a dataset's checks on its current rows and store the verdicts."""
     dataset = dataset_of(dataset_id, rows)
     selection = _rules(dataset, rows, rule_sets)
-    spark = new_session(resources.spark())
     audit_id = new_id("audit").replace("-", "_")
     scratch = scratch_of(resources, audit_id)
     now = datetime.now(UTC)
-    context = context_of(spark, rows, resources, now=now, target_id=dataset_id, scratch=scratch)
-    checks: list[PlannedCheck] = []
-    for rules in selection:
-        checks += judge.planned(rules, context, first=len(checks))
-    try:
-        found = inputs.all_rows(spark, dataset, resources, scratch)
-        hide = personal_of(dataset, rows)
-        summary, judged = evaluate_checks(
-            found.rows,
-            checks,
-            context,
-            stored=found.stored,
-            audit_id=audit_id,
-            dataset_id=dataset_id,
-            hide=hide,
-        )
-    finally:
-        staging.remove(resources.storage, scratch)
+    with own_session(resources.spark()) as spark:
+        context = context_of(spark, rows, resources, now=now, target_id=dataset_id, scratch=scratch)
+        checks: list[PlannedCheck] = []
+        for rules in selection:
+            checks += judge.planned(rules, context, first=len(checks))
+        try:
+            found = inputs.all_rows(spark, dataset, resources, scratch)
+            summary, judged = evaluate_checks(
+                found.rows,
+                checks,
+                context,
+                stored=found.stored,
+                audit_id=audit_id,
+                dataset_id=dataset_id,
+                hide=personal_of(dataset, rows),
+            )
+        finally:
+            staging.remove(resources.storage, scratch)
     with resources.journal.writing() as connection:
         ledger.keep_verdicts(connection, judged.verdicts)
     sample_rows = {verdict.place: verdict.sample for verdict in judged.verdicts if verdict.sample}
@@ -142,10 +141,10 @@ def profile_dataset(
 ) -> list[ColumnProfile]:
     """Profile the current rows of a dataset; values of personal columns are left out."""
     dataset = dataset_of(dataset_id, rows)
-    spark = new_session(resources.spark())
     scratch = scratch_of(resources, new_id("profile"))
     try:
-        found = profile(inputs.all_rows(spark, dataset, resources, scratch).rows)
+        with own_session(resources.spark()) as spark:
+            found = profile(inputs.all_rows(spark, dataset, resources, scratch).rows)
     finally:
         staging.remove(resources.storage, scratch)
     hide = personal_of(dataset, rows)
@@ -165,10 +164,10 @@ def sample_dataset(
     dataset = dataset_of(dataset_id, rows)
     if not _is_there(dataset, resources):
         return []
-    spark = new_session(resources.spark())
     scratch = scratch_of(resources, new_id("sample"))
     try:
-        found = inputs.all_rows(spark, dataset, resources, scratch).rows.limit(most).collect()
+        with own_session(resources.spark()) as spark:
+            found = inputs.all_rows(spark, dataset, resources, scratch).rows.limit(most).collect()
     finally:
         staging.remove(resources.storage, scratch)
     return [row.asDict(recursive=True) for row in found]

@@ -69,6 +69,7 @@ def start(storage: Storage) -> SparkSession:
     """A session on the server in the setting spark.remote."""
     remote = str(storage.settings.spark.remote)
     _reach(remote)
+    close_only_when_stopped()
     from pyspark.sql import SparkSession
 
     recipe = _Recipe(
@@ -84,6 +85,17 @@ def start(storage: Storage) -> SparkSession:
         _set(session, name, value)
     _RECIPES[session] = recipe
     return session
+
+
+def close_only_when_stopped() -> None:
+    """Let Python's garbage collector close no session.
+
+    It may run inside a gRPC call. The close then waits for calls of other threads, which wait for a
+    lock that this call holds: a stage waited for ever. `own_session` stops its sessions itself.
+    """
+    from pyspark.sql.connect.session import SparkSession
+
+    SparkSession.__del__ = lambda session: None  # type: ignore[method-assign]
 
 
 def address(remote: str, token: str | None) -> str:
