@@ -37,7 +37,8 @@ class Storage:
 
     def forget(self) -> None:
         """Drop the clients; new ones look up credentials again."""
-        for name in ("_s3", "_s3_for_probes", "_lake", "_lake_io"):
+        self.close()
+        for name in ("_s3", "_s3_for_probes", "_lake_io"):
             self.__dict__.pop(name, None)
 
     def s3(self) -> Any:
@@ -105,9 +106,10 @@ class Storage:
 
     def close(self) -> None:
         """Close open connections."""
-        if "_lake" in self.__dict__:
-            self._lake.close()
-            del self.__dict__["_lake"]
+        # Another thread may close it at the same moment. Connections in use are closed later.
+        lake = self.__dict__.pop("_lake", None)
+        if lake is not None:
+            lake.close()
 
     def lake_url(self) -> URL:
         """The URL of the Iceberg catalog's PostgreSQL, with its password."""
