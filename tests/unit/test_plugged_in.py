@@ -33,21 +33,23 @@ ducklake = WarehouseKind(
 """
 POINTS = """
 [goldsmith.engine.read.formats]
-yaml = another_package:yaml
+yaml = plugins_of_a_test:yaml
 [goldsmith.engine.shape.transforms]
-upper = another_package:upper
+upper = plugins_of_a_test:upper
 [goldsmith.engine.warehouses]
-ducklake = another_package:ducklake
+ducklake = plugins_of_a_test:ducklake
 """
 
 
 @pytest.fixture(autouse=True)
 def another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     folder = tmp_path / "site"
-    about = folder / "another_package-1.0.dist-info"
+    about = folder / "plugins_of_a_test-1.0.dist-info"
     about.mkdir(parents=True)
-    (folder / "another_package.py").write_text(PACKAGE)
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: another_package\nVersion: 1.0\n")
+    (folder / "plugins_of_a_test.py").write_text(PACKAGE)
+    (about / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: plugins_of_a_test\nVersion: 1.0\n"
+    )
     (about / "entry_points.txt").write_text(POINTS)
     monkeypatch.syspath_prepend(str(folder))
     forget()
